@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from articles.models import Newspaper
 from articles.normalization.logins import without_logins
+from articles.normalization.text import storable
 from articles.storage.newspapers import newspapers_named
 from crawlers.models import SitePace, Visit
 
@@ -36,7 +37,7 @@ def record_counts(visit: Visit, counts: Mapping[str, int], examples: Mapping[str
         setattr(visit, name, counts.get(name, 0))
     visit.failed = sum(failures.values())
     visit.failures = [
-        {"reason": _storable(reason), "number": number, "url": _storable(examples.get(reason, ""))}
+        {"reason": _shown(reason), "number": number, "url": _shown(examples.get(reason, ""))}
         for reason, number in sorted(failures.items(), key=lambda failure: (-failure[1], failure[0]))
     ]
     visit.save()
@@ -58,9 +59,9 @@ def tidy_visits() -> None:
     Visit.objects.filter(started_at__lt=timezone.now() - datetime.timedelta(days=KEPT_DAYS)).delete()
 
 
-def _storable(text: str) -> str:
-    """Return the text, shortened, without characters that jsonb cannot hold: addresses come from anywhere."""
-    return without_logins(text)[:MAX_EXAMPLE_CHARACTERS].replace("\0", "").encode(errors="replace").decode()
+def _shown(text: str) -> str:
+    """Return the text, shortened, as jsonb can hold it: addresses come from anywhere."""
+    return storable(without_logins(text)[:MAX_EXAMPLE_CHARACTERS])
 
 
 # The slowness of a site is halved each day.

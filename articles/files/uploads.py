@@ -35,8 +35,8 @@ _TEXT_CHARACTERS = 300
 _MOST_COLUMNS = 100
 
 
-def storable(text: str) -> str:
-    """Return the text without what PostgreSQL does not store."""
+def _visible(text: str) -> str:
+    """Return the text with a sign in place of what PostgreSQL does not store."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
@@ -54,10 +54,10 @@ def preview_rows(stream: BinaryIO, file_format: FileFormat, newspaper: str) -> d
     checked = 0
     for record in map(record_of, found):
         checked += 1
-        columns |= dict.fromkeys(map(storable, record.values))
+        columns |= dict.fromkeys(map(_visible, record.values))
         row = row_of(record, newspaper, check=True)
         if row.article is None:
-            rejected.append({"line": row.line, "reason": storable(row.reason), "raw": storable(row.raw)})
+            rejected.append({"line": row.line, "reason": _visible(row.reason), "raw": _visible(row.raw)})
         elif len(articles) < SHOWN_ROWS:
             articles.append((row.line, row.article))
     return {
@@ -198,7 +198,7 @@ def _import(kept: FileImport, work: Work) -> None:
 
 def _keep_results(kept: FileImport, tally: Tally, rejected: Sequence[tuple[PreparedRow, str]]) -> None:
     RejectedRow.objects.bulk_create(
-        RejectedRow(file_import=kept, line=row.line, reason=storable(reason), raw=storable(row.raw))
+        RejectedRow(file_import=kept, line=row.line, reason=_visible(reason), raw=_visible(row.raw))
         for row, reason in rejected
     )
     FileImport.objects.filter(pk=kept.pk).update(
@@ -206,5 +206,5 @@ def _keep_results(kept: FileImport, tally: Tally, rejected: Sequence[tuple[Prepa
         stored=tally.outcomes["created"],
         known=tally.outcomes["known"],
         rejected=tally.outcomes["rejected"],
-        reasons={storable(reason): number for reason, number in tally.reasons.most_common(200)},
+        reasons={_visible(reason): number for reason, number in tally.reasons.most_common(200)},
     )

@@ -121,3 +121,8 @@ def plain_text(markup: str) -> str:
     if "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     return " ".join(text.split())
+
+
+def storable(text: str) -> str:
+    """Return a text without characters that PostgreSQL does not store."""
+    return text.replace("\0", "").encode(errors="replace").decode()
