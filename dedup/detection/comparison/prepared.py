@@ -63,6 +63,8 @@ _VANISHING = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
 _CLOSING = {"“": '”"', '"': '"', "„": '“”"', "«": "»", "»": "«", "「": "」"}
 _QUOTATION_MARKS = re.compile('[“”„"«»「」]')
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# The end of a line with a number at its end, before another such line: two rows of a table. Each is a sentence.
+_ROW_END = re.compile(r"\n(?:(?<=\d\n)|(?<=\d[%)]\n))(?=[^\n]*\d[%)]?(?:\n|\Z))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,7 @@ def count_words(content: str) -> int:
 
 def _sentences(content: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the sentences with words of what is compared of a content, each with its words."""
-    compared = typography(content[:MAX_CHARACTERS])
+    compared = _ROW_END.sub("\n\n", typography(content[:MAX_CHARACTERS]))
     words_of = _pattern(compared).findall
     for sentence in sentences_of(compared):
         if words := words_of(sentence):

@@ -24,7 +24,7 @@ from dedup.detection.types import Phase
 from dedup.models import DenseGroup, Series, Watermark
 
 # Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
-COMPARISON_VERSION = 8
+COMPARISON_VERSION = 9
 # Their articles take about 80 MB.
 PAIRS_AT_ONCE = 1_000
 _FETCHED_AT_ONCE = 10_000

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from dedup.detection.comparison import recurring
 from dedup.detection.comparison.alignment import Change, Replacement, match_sentences
 from dedup.detection.comparison.compare import Comparison, compare
-from dedup.detection.comparison.prepared import DATE, NAME, NUMBER, OTHER, ArticleText, PreparedArticle, Preparer
+from dedup.detection.comparison.prepared import (
+    DATE,
+    NAME,
+    NUMBER,
+    OTHER,
+    ArticleText,
+    PreparedArticle,
+    Preparer,
+    shown_sentences,
+)
 from dedup.detection.comparison.recurring import (
     HeadlineSeries,
     Recurrence,
@@ -100,6 +109,15 @@ def test_characters_numbers_and_units_are_separated_and_typography_is_ignored() 
 
 
 # ---- shared text -----------------------------------------------------------------------------------
+
+
+def test_each_row_of_a_table_is_a_sentence_and_wrapped_lines_are_not() -> None:
+    rows = "Results by district:\nEast 1,204\nWest 987, 41%\nHarbour 12\nThe count goes on in\nthe north."
+    assert shown_sentences(rows) == [
+        "Results by district: East 1,204",
+        "West 987, 41%",
+        "Harbour 12 The count goes on in the north.",
+    ]
 
 
 def test_equal_texts_share_everything() -> None:
