@@ -8,13 +8,13 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import connection
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
 from dedup.api.problems import ProblemError
 from dedup.integrations.tokens import allows, find_token
 from dedup.models import Token
+from dedup.models.base import read_rows
 
 # A check compares a text with thousands of articles.
 CHECK_COST = 10
@@ -39,9 +39,7 @@ def wait_for(token: Token, cost: int) -> int:
     """Count a request that is as dear as `cost` simple ones; return how many seconds to wait, 0 if it may go on."""
     now = time.time()
     minute, passed = divmod(now, _SECONDS)
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNT_SQL, {"token": token.pk, "minute": int(minute), "cost": cost})
-        (used,) = cursor.fetchone()
+    ((used,),) = read_rows(_COUNT_SQL, token=token.pk, minute=int(minute), cost=cost)
     return 0 if used <= settings.API_REQUESTS_A_MINUTE else max(1, round(_SECONDS - passed))
 
 

@@ -25,13 +25,14 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from articles.storage.audit_log import log_action
 from dedup.models import Cluster, Delivery, Webhook
+from dedup.models.base import read_rows
 
 logger = logging.getLogger(__name__)
 
@@ -220,10 +221,7 @@ def send_due(stop: Callable[[], bool] = lambda: False) -> int:
 
 def _claim() -> int | None:
     now = timezone.now()
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIM_SQL, {"now": now, "lease": now + LEASE})
-        row = cursor.fetchone()
-    return row[0] if row else None
+    return next((number for (number,) in read_rows(_CLAIM_SQL, now=now, lease=now + LEASE)), None)
 
 
 def _try(delivery: Delivery) -> None:

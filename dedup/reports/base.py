@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, LiteralString, TypeVar
 
-from django.db import connection
-
 from articles.storage.incoming import IncomingArticle
 from dedup.declarations import Settings
 from dedup.detection.runs.scope import Scope
+from dedup.models.base import read_rows
 from dedup.reports.columns import Table, tables_of
 
 Row = TypeVar("Row")
@@ -106,9 +105,7 @@ class FileReport(Report):
 
 def rows_of(statement: LiteralString, scope: Scope, row: Callable[..., Row], **values: Any) -> list[Row]:
     """Return the rows of a statement over the articles of a scope, each as `row` makes it of its columns."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, scope.bounds() | values)
-        return [row(*columns) for columns in cursor]
+    return [row(*columns) for columns in read_rows(statement, **scope.bounds(), **values)]
 
 
 def of_both(scope: Scope, pair: str = "") -> dict[str, Any]:

@@ -8,7 +8,7 @@ import django_filters as filters
 from django.contrib.auth import get_user_model
 from django.db.models import Exists, OuterRef, QuerySet
 
-from articles.querysets import LONG_TEXTS
+from articles.querysets import texts_of
 from dedup.models import Decision
 from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
 from dedup.rows.files import Export, in_batches
@@ -64,9 +64,8 @@ DECISION = Rows(
 
 
 def _whole(decisions: QuerySet[Any]) -> Iterator[Decision]:
-    texts = [f"pair__{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
     full = Decision.objects.select_related("decided_by", "pair__left", "pair__right", "undone_by")
-    full = full.defer("pair__reasons", *texts)
+    full = full.defer("pair__reasons", *texts_of("pair__left", "pair__right"))
     return chain.from_iterable(in_batches(full.filter(pk__in=decisions.order_by().values("pk")).order_by("pk")))
 
 

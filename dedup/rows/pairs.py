@@ -7,15 +7,15 @@ from typing import Any
 
 import django_filters as filters
 from django import forms
-from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.functional import cached_property
 
 from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, DEAR_CEILING
-from articles.querysets import LONG_TEXTS, given
+from articles.querysets import given, texts_of
 from dedup.detection.passes import PASSES
 from dedup.models import DenseGroup, Evidence, Pair, Series, Verdict
+from dedup.models.base import read_rows
 from dedup.models.pairs import RELATIONS, PairQuerySet
 from dedup.review.answers.decisions import decisions_on
 from dedup.review.queries.lists import ANY, MOST_IDS, UNJUDGED, VERDICTS, IdArray, IsAnyOf, PairSelection, ids_of
@@ -50,7 +50,6 @@ def _current(pair: Pair) -> list[Evidence]:
     return sorted((found for found in pair.evidence.all() if not found.stale), key=lambda found: found.pass_name)
 
 
-_PROBABLE = Filter("probability_from", "gte", help="As probably duplicates as this, or more.", places=Place.ROW)
 EVIDENCE = Rows(
     "What a pass found about a pair.",
     (Column("pass_name"), Column("score", type=ColumnType.PROBABILITY, help="0 to 1.")),
@@ -401,8 +400,8 @@ def _has_one_of(articles: IdArray) -> Q:
 
 
 def _with_decisions(pairs: QuerySet[Any]) -> Iterator[Pair]:
-    texts = [f"{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
-    full = Pair.objects.select_related("left__newspaper", "right__newspaper").defer("reasons", *texts)
+    full = Pair.objects.select_related("left__newspaper", "right__newspaper")
+    full = full.defer("reasons", *texts_of("left", "right"))
     # By subquery: what only the list needs, such as how doubtful a pair is, is not computed for every row.
     for batch in in_batches(full.filter(pk__in=pairs.order_by().values("pk")).order_by("pk")):
         scores: defaultdict[int, dict[str, float]] = defaultdict(dict)
@@ -419,11 +418,8 @@ def _with_decisions(pairs: QuerySet[Any]) -> Iterator[Pair]:
 def _decided(batch: Sequence[Any]) -> dict[int, tuple[Any, Any, Any]]:
     """Return the decision in force on each pair that has one, with its editor and its moment."""
     asked = [pair.pk for pair in batch if pair.state != Pair.State.UNDECIDED and not pair.implied]
-    if not asked:
-        return {}
-    with connection.cursor() as cursor:
-        cursor.execute(_DECIDED_SQL, {"pairs": asked})
-        return {pair: tuple(decided) for pair, *decided in cursor.fetchall()}
+    rows = read_rows(_DECIDED_SQL, pairs=asked) if asked else []
+    return {pair: tuple(decided) for pair, *decided in rows}
 
 
 PAIRS = Export("pairs", "pairs of articles with their verdicts and decisions", PAIR, _with_decisions)

@@ -29,6 +29,7 @@ from dedup.detection.clustering.policies import RULES
 from dedup.detection.runs.facts import run_summary
 from dedup.detection.verdicts.same_as import RULES as SAME_RULES
 from dedup.models import Cluster, Decision, DetectionRun, Profile
+from dedup.models.base import read_rows
 from dedup.rows.columns import Column, ColumnType
 from dedup.rows.corpus.other import OtherCorpus
 from dedup.rows.corpus.places import Asked, corpus_tables, decide_places
@@ -368,9 +369,8 @@ def corpus_rows(asked: Asked) -> Generator[ExportedRow]:
     articles = Article.objects.in_scope(**asked.part.bounds())
     rows = exported_rows(asked.boilerplate, articles, columns=CORPUS_NAMES)
     while batch := list(islice(rows, _ARTICLES_AT_ONCE)):
-        with connection.cursor() as cursor:
-            cursor.execute(_PLACES_SQL, {"ids": [row.values["id"] for row in batch]})
-            places = {article: place for article, *place in cursor.fetchall()}
+        found = read_rows(_PLACES_SQL, ids=[row.values["id"] for row in batch])
+        places = {article: place for article, *place in found}
         for row in batch:
             article = row.values
             # An article without a cluster is one by itself.
@@ -392,6 +392,4 @@ def removed_rows() -> Generator[dict[str, Any]]:
 
 def removed_by_reason() -> Counter[str]:
     """Return how many articles leave, by reason."""
-    with connection.cursor() as cursor:
-        cursor.execute(_REASONS_SQL)
-        return Counter(dict(cursor.fetchall()))
+    return Counter(dict(read_rows(_REASONS_SQL)))
