@@ -1,7 +1,6 @@
 """The report with threshold advice: from which score on a pass is as right as wanted, by decisions and labels."""
 
 from dataclasses import astuple, dataclass, replace
-from typing import ClassVar
 
 from dedup.declarations import Settings, setting
 from dedup.detection.runs.facts import label as label_of_pass
@@ -35,16 +34,10 @@ class AdviceResult:
     advised: list[Advised]
 
 
-class AdviceReport(Report):
+class AdviceReport(Report, name="advice", label="Threshold advice", options=AdviceOptions, heavy=True, after_run=True):
     """Recommends a threshold for each pass and newspaper, from editors' decisions and the labels of validation
     samples.
     """
-
-    name: ClassVar[str] = "advice"
-    label: ClassVar[str] = "Threshold advice"
-    options_class: ClassVar[type[Settings]] = AdviceOptions
-    heavy: ClassVar[bool] = True
-    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: AdviceOptions) -> AdviceResult:
         """Count the proposed pairs by score and verdict, and compare those that were decided."""

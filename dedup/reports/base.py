@@ -51,19 +51,33 @@ class Report(ABC):
 
     `result` computes and changes nothing. It returns dataclasses, lists and dictionaries of texts, numbers and days,
     which are the report's JSON; it may raise ReportError. The other methods present that result to people and programs,
-    and compute nothing. The docstring of its class is its help: one sentence on what it computes.
+    and compute nothing. The docstring of its class is its help: one sentence on what it computes. Boolean options
+    default to false: a URL has only the options that were chosen.
+
+    A `heavy` one takes longer than a reader waits for a page: the command or a worker computes it, and the page shows
+    the result. One of `after_run` is computed with its default options at the end of each run of a large archive, so
+    that its page is there at once. The result of one that `names_run` changes with every run.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
-    # Booleans default to false: a URL has only the options that were chosen.
-    options_class: ClassVar[type[Settings]] = Settings
-    # Takes longer than a reader waits for a page: the command or a worker computes it, and the page shows the result.
-    heavy: ClassVar[bool] = False
-    # Computed with its default options at the end of each run of a large archive, so that its page is there at once.
-    after_run: ClassVar[bool] = False
-    # Its result names the last run, so that it changes with every run.
-    names_run: ClassVar[bool] = False
+    options_class: ClassVar[type[Settings]]
+    heavy: ClassVar[bool]
+    after_run: ClassVar[bool]
+    names_run: ClassVar[bool]
+
+    def __init_subclass__(
+        cls,
+        *,
+        name: str = "",
+        label: str = "",
+        options: type[Settings] = Settings,
+        heavy: bool = False,
+        after_run: bool = False,
+        names_run: bool = False,
+    ) -> None:
+        cls.name, cls.label, cls.options_class = name, label, options
+        cls.heavy, cls.after_run, cls.names_run = heavy, after_run, names_run
 
     @property
     def help(self) -> str:

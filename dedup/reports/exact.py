@@ -7,7 +7,7 @@ title, by description and by both, and what the study's retention rule would dro
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, LiteralString
+from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -160,14 +160,10 @@ def _counts(cursor: Any, fill: LiteralString, parameters: Mapping[str, Any]) -> 
     return ExactCopies(articles, headline, text, together, repeats, same_day, other_day)
 
 
-class ExactReport(FileReport):
+class ExactReport(FileReport, name="exact", label="Exact repeats", after_run=True):
     """Counts articles with the same headline, the same text, or both: as stored, and ignoring case, punctuation and the
     newspaper's name.
     """
-
-    name: ClassVar[str] = "exact"
-    label: ClassVar[str] = "Exact repeats"
-    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002 - it has none
         """Count the stored articles by form: "exact", as they are, and "normalised", as passes compare them."""

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import accumulate
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from django.urls import reverse
 
 from articles.numbers import counted
-from dedup.declarations import Settings, setting
+from dedup.declarations import setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
@@ -212,15 +212,10 @@ class Gaps(CountedPairs):
         return self.gaps[0].label
 
 
-class GapsReport(Report):
+class GapsReport(Report, name="gaps", label="Time gaps", options=GapsOptions, heavy=True):
     """Counts how far apart the articles of pairs were published, by score and newspaper, and how many days a window
     needs to hold nearly all of the surest pairs.
     """
-
-    name: ClassVar[str] = "gaps"
-    label: ClassVar[str] = "Time gaps"
-    options_class: ClassVar[type[Settings]] = GapsOptions
-    heavy: ClassVar[bool] = True
 
     def check(self, options: GapsOptions) -> None:
         """Raise ReportError for a pass that never compares articles far apart."""

@@ -7,7 +7,7 @@ in News Stories, At Scale, International Journal of Communication 13 (2019), 417
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from articles.models import Article
 from dedup.detection.lineage.articles import KIND_LABELS, Confidence, Kind, Lineage
@@ -132,14 +132,10 @@ class _Counting:
         return self.found
 
 
-class LineageReport(Report):
+class LineageReport(Report, name="lineage", label="Lineage", heavy=True):
     """Counts who publishes first, who follows whom after how many hours, and the kinds of reuse: wire copy, press
     release, newspaper to newspaper, common source.
     """
-
-    name: ClassVar[str] = "lineage"
-    label: ClassVar[str] = "Lineage"
-    heavy: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Any) -> Lineages:  # noqa: ARG002 - it has none
         """Trace every cluster with two or more articles in the scope."""

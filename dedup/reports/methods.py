@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from django.db.models import Count, Max, Min
 from django.template.loader import render_to_string
@@ -110,13 +110,8 @@ class Methods:
     facts: Facts
 
 
-class MethodsReport(Report):
+class MethodsReport(Report, name="methods", label="Methods", after_run=True, names_run=True):
     """Writes the methods paragraph of a paper, and lists the commands that repeat every number."""
-
-    name: ClassVar[str] = "methods"
-    label: ClassVar[str] = "Methods"
-    after_run: ClassVar[bool] = True
-    names_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, _options: Settings) -> Methods:
         """Collect what is known of the last run and of the archive."""

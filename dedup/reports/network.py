@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log1p, pi, sqrt
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from articles.files.cells import csv_text, guarded
 from articles.loading import when_used
@@ -70,13 +70,8 @@ class Network:
     edges: Annotated[list[Together], table("Shared clusters and pairs", "left right clusters shared_pairs")]
 
 
-class NetworkReport(Report):
+class NetworkReport(Report, name="network", label="Network of newspapers", options=NetworkOptions, after_run=True):
     """Shows which newspapers print the same articles, and how many."""
-
-    name: ClassVar[str] = "network"
-    label: ClassVar[str] = "Network of newspapers"
-    options_class: ClassVar[type[Settings]] = NetworkOptions
-    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: NetworkOptions) -> Network:
         """Count the clusters of the last run."""

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from django.db.models import Count, Max, Min
 
@@ -47,12 +47,8 @@ class NewspaperCounts:
     share = share_of("duplicates", "articles")
 
 
-class NewspapersReport(Report):
+class NewspapersReport(Report, name="newspapers", label="Newspapers", options=NewspapersOptions):
     """Counts the articles and duplicates of each newspaper, or of each owner or edition."""
-
-    name: ClassVar[str] = "newspapers"
-    label: ClassVar[str] = "Newspapers"
-    options_class: ClassVar[type[Settings]] = NewspapersOptions
 
     def result(self, scope: Scope, options: NewspapersOptions) -> list[NewspaperCounts]:
         """Count the stored articles, and those in the clusters of the last run."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
@@ -129,15 +129,10 @@ class Overview:
     sizes: dict[str, Sizes]
 
 
-class OverviewReport(Report):
+class OverviewReport(Report, name="overview", label="Overview", heavy=True, after_run=True):
     """Shows the share of duplicates by month, newspaper and pass, and how long the articles are in characters and
     shingles.
     """
-
-    name: ClassVar[str] = "overview"
-    label: ClassVar[str] = "Overview"
-    heavy: ClassVar[bool] = True
-    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Any) -> Overview:  # noqa: ARG002 - it has none
         """Count the stored articles and the clusters of the last run."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from articles.numbers import counted
 from dedup.answers import PARTED_STATES
@@ -172,15 +172,10 @@ class Passes:
     overlap: list[Overlap]
 
 
-class PassesReport(Report):
+class PassesReport(Report, name="passes", label="Passes", heavy=True, after_run=True):
     """Counts the pairs and duplicates that each pass finds, what it alone finds, what passes find in common, and how
     many of the decided pairs are duplicates.
     """
-
-    name: ClassVar[str] = "passes"
-    label: ClassVar[str] = "Passes"
-    heavy: ClassVar[bool] = True
-    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Any) -> Passes:  # noqa: ARG002 - it has none
         """Count the current evidence."""

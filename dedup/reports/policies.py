@@ -6,7 +6,7 @@ of a Google Alerts feed did: 1.40% of its articles were removed as copies of the
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from articles.models import Article
 from dedup.declarations import Settings, setting
@@ -51,13 +51,8 @@ class PolicyResult:
     policies: Annotated[list[PolicyCounts], table("Policies")]
 
 
-class PoliciesReport(Report):
+class PoliciesReport(Report, name="policies", label="Corpus policies", options=PoliciesOptions, after_run=True):
     """Counts how many articles each policy of export_corpus removes, and why."""
-
-    name: ClassVar[str] = "policies"
-    label: ClassVar[str] = "Corpus policies"
-    options_class: ClassVar[type[Settings]] = PoliciesOptions
-    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: PoliciesOptions) -> PolicyResult:
         """Count by the same rules as the export, cluster by cluster."""

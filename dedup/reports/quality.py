@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
@@ -156,13 +156,10 @@ class Quality:
     precision: list[OfPart]
 
 
-class QualityReport(Report):
+class QualityReport(Report, name="quality", label="Quality of decisions"):
     """Counts decisions by day and editor, answers per hour, how well editors agree, and how many of the decided pairs
     of each pass and newspaper are duplicates.
     """
-
-    name: ClassVar[str] = "quality"
-    label: ClassVar[str] = "Quality of decisions"
 
     def result(self, scope: Scope, options: Any) -> Quality:  # noqa: ARG002 - it has none
         """Count the stored decisions and second readings."""

@@ -4,7 +4,7 @@ It asks the same code that rebuilds clusters and exports a corpus.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from articles.models import Article
 from dedup.declarations import Settings
@@ -37,12 +37,8 @@ class SameResult:
     policies: Annotated[list[SameCounts], table("What counts as the same")]
 
 
-class SameReport(Report):
+class SameReport(Report, name="same", label="What counts as the same", heavy=True):
     """Counts the clusters, and the copies in them, for each choice of what counts as the same in a profile."""
-
-    name: ClassVar[str] = "same"
-    label: ClassVar[str] = "What counts as the same"
-    heavy: ClassVar[bool] = True
 
     def result(self, scope: Scope, _options: Settings) -> SameResult:
         """Cluster the stored pairs under each choice; nothing is stored."""

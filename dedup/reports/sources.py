@@ -10,7 +10,7 @@ do. A duplicate is an article of a cluster that does not represent it; the artic
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -155,14 +155,10 @@ class Sources:
     pairs: Annotated[list[Together], table("Newspapers that share clusters")]
 
 
-class SourcesReport(Report):
+class SourcesReport(Report, name="sources", label="Sources of duplicates", after_run=True):
     """Counts the duplicates of each newspaper, by whether they repeat its own article or another newspaper's, and the
     clusters that two newspapers share.
     """
-
-    name: ClassVar[str] = "sources"
-    label: ClassVar[str] = "Sources of duplicates"
-    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Any) -> Sources:  # noqa: ARG002 - it has none
         """Count the stored articles and the clusters of the last run."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from django.db import connection, transaction
 
@@ -85,13 +85,8 @@ class Terms:
     terms: Annotated[list[Term], table("Words whose share changes most")]
 
 
-class TermsReport(Report):
+class TermsReport(Report, name="terms", label="Duplicates and words", options=TermsOptions, heavy=True):
     """Lists the 50 words whose share of all words changes most when duplicates are removed."""
-
-    name: ClassVar[str] = "terms"
-    label: ClassVar[str] = "Duplicates and words"
-    options_class: ClassVar[type[Settings]] = TermsOptions
-    heavy: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: TermsOptions) -> Terms:
         """Count the words of all texts. Reads every text, but keeps few of them in memory at a time."""

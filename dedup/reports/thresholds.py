@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import accumulate, pairwise
 from operator import add
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from django.db import connection, transaction
 
 from articles.numbers import counted
-from dedup.declarations import SettingEffect, Settings, setting
+from dedup.declarations import SettingEffect, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.runs.scope import Scope
@@ -210,15 +210,10 @@ class Thresholds(CountedPairs):
     subset: Annotated[list[Subset], table("Does a lower threshold find all pairs of a higher one?")]
 
 
-class ThresholdsReport(Report):
+class ThresholdsReport(Report, name="thresholds", label="Thresholds", options=ThresholdsOptions, heavy=True):
     """Counts the pairs of a pass by score: how many there are, how many exact matching would miss, and how many of the
     decided ones are duplicates.
     """
-
-    name: ClassVar[str] = "thresholds"
-    label: ClassVar[str] = "Thresholds"
-    options_class: ClassVar[type[Settings]] = ThresholdsOptions
-    heavy: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: ThresholdsOptions) -> Thresholds:
         """Count the pairs that runs have stored, or those of the pass run afresh."""

@@ -1,6 +1,6 @@
 """Results of reports that are kept: at the end of a run, by a worker, and for the next reader."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from django.core.management import CommandError
@@ -23,13 +23,8 @@ pytestmark = pytest.mark.django_db
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-class SlowReport(Report):
+class SlowReport(Report, name="slow", label="Slow", heavy=True, after_run=True):
     """Counts slowly."""
-
-    name: ClassVar[str] = "slow"
-    label: ClassVar[str] = "Slow"
-    heavy: ClassVar[bool] = True
-    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Any) -> dict[str, int]:  # noqa: ARG002 - it has none
         return {"articles": Article.objects.count()}
