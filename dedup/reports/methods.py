@@ -33,25 +33,6 @@ from dedup.review.readings.second_readings import agreements
 from dedup.review.readings.validation import agreements_of, is_finished, tally_of
 
 _ANY_DAYS = 36_500  # more is no limit
-# Those of the measurements; each pass cites its own.
-_WORKS = {
-    "cochran1977": """@book{cochran1977,
-  author = {Cochran, William G.},
-  title = {Sampling Techniques},
-  edition = {3},
-  publisher = {Wiley},
-  year = {1977}
-}""",
-    "cohen1960": """@article{cohen1960,
-  author = {Cohen, Jacob},
-  title = {A coefficient of agreement for nominal scales},
-  journal = {Educational and Psychological Measurement},
-  volume = {20},
-  number = {1},
-  year = {1960},
-  pages = {37--46}
-}""",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,19 +367,9 @@ def _kappa(found: AgreementFacts) -> str:
 
 def bibtex(facts: Facts) -> str:
     """Return the entries for newsdedup and for the works that the run's passes and the measurement follow."""
-    version = facts.versions["newsdedup"]
-    own = (
-        "@software{newsdedup,\n"
-        "  author = {{The newsdedup developers}},\n"
-        "  title = {newsdedup: Finds near-duplicate news articles and lets editors confirm them},\n"
-        f"  version = {{{version}}},\n"
-        "  license = {MIT}\n"
-        "}"
-    )
-    works = [work for found in facts.passes if found.name in PASSES for work in PASSES[found.name].cites]
-    works += [_WORKS["cochran1977"]] if facts.measured else []
-    works += [_WORKS["cohen1960"]] if any(row.kappa is not None for row in facts.agreement) else []
-    return "\n\n".join([own, *dict.fromkeys(works)]) + "\n"
+    works = dict.fromkeys(work for found in facts.passes if found.name in PASSES for work in PASSES[found.name].cites)
+    kappa = any(row.kappa is not None for row in facts.agreement)
+    return render_to_string("reports/methods.bib", {"facts": facts, "works": works, "kappa": kappa})
 
 
 def commands(facts: Facts, bounds: Sequence[str]) -> list[str]:
