@@ -11,12 +11,13 @@ from articles.boilerplate.mode import Mode
 from articles.files.uploads import ENDINGS
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from dedup.answers import LABEL_CHOICES
+from dedup.declarations import settings_of
 from dedup.detection.clustering.policies import RULES, Policy
 from dedup.detection.passes import PASSES
 from dedup.detection.types import SameAs
 from dedup.detection.verdicts.same_as import RULES as RULES_OF_SAME
 from dedup.forms.base import NoteForm, ScopeForm, StyledForm
-from dedup.research.sampling import BANDS, DIMENSIONS, MOST_DAYS, MOST_PAIRS, MOST_READERS, NEAR_DAYS, SEEDS, SIZE, Plan
+from dedup.research.sampling import DIMENSIONS, SEEDS, Plan
 from dedup.rows.corpus.places import Asked
 
 _FORMATS = (("parquet", "Parquet"), ("csv.gz", "CSV"), ("jsonl.gz", "JSON lines"))
@@ -128,70 +129,53 @@ class LabelForm(NoteForm):
     label = forms.ChoiceField(choices=LABEL_CHOICES)
 
 
-def _number(label: str, help_text: str, least: int, most: int, **options: Any) -> forms.IntegerField:
-    return forms.IntegerField(label=label, help_text=help_text, min_value=least, max_value=most, **options)
+def _number(name: str) -> forms.IntegerField:
+    """Return the field of a number of a plan."""
+    field, declared = settings_of(Plan)[name]
+    given: dict[str, Any] = {"label": declared.label, "help_text": declared.help, "initial": field.default}
+    bounds: dict[str, Any] = {"min_value": declared.minimum, "max_value": declared.maximum}
+    return forms.IntegerField(required=name not in {"size", "per_stratum"}, **given, **bounds)
 
 
 class SampleForm(StyledForm):
     """How to draw a validation sample."""
 
+    field_order = (
+        *("name", "size", "per_stratum", "not_proposed", "window_days", "by", "pass_name", "bands"),
+        *("near_days", "readers", "seed"),
+    )
     name = forms.CharField(
         required=False,
         max_length=100,
         label="Name (optional)",
         help_text="If empty, the sample is called by its number.",
     )
-    size = _number(
-        "Pairs in all", "As evenly from all strata as their sizes allow.", 1, MOST_PAIRS, initial=SIZE, required=False
-    )
-    per_stratum = _number(
-        "Or pairs from each stratum", "If you fill this in, leave “Pairs in all” empty.", 1, MOST_PAIRS, required=False
-    )
-    not_proposed = _number(
-        "Pairs that no pass proposes",
-        "Drawn in addition, at random. Without them you can estimate precision, but not recall.",
-        0,
-        MOST_PAIRS,
-        initial=0,
-    )
-    window_days = _number(
-        "Their window", "Pairs that no pass proposes are at most so many days apart.", 0, MOST_DAYS, initial=NEAR_DAYS
+    vars().update(
+        {name: _number(name) for name, (_, declared) in settings_of(Plan).items() if declared.minimum is not None}
     )
     by = forms.MultipleChoiceField(
         required=False,
-        choices=[
-            ("band", "the band of the score"),
-            ("verdict", "the verdict"),
-            ("newspaper", "same newspaper or two"),
-            ("days", "near or far in days"),
-        ],
+        choices=list(DIMENSIONS.items()),
         initial=list(DIMENSIONS),
         label="Strata differ in",
         widget=forms.CheckboxSelectMultiple,
     )
     pass_name = forms.ChoiceField(
         required=False,
-        choices=[
-            ("", "the best score of all passes"),
-            *((name, detection_pass.label) for name, detection_pass in PASSES.items()),
-        ],
+        choices=[("", "the best score of all passes"), *((name, found.label) for name, found in PASSES.items())],
         label="Score",
     )
     bands = forms.CharField(
-        initial=", ".join(map(str, BANDS)),
+        initial=", ".join(map(str, Plan().bands)),
         label="Lower bounds of the score bands",
         help_text="Above 0 and below 1, rising, separated by commas.",
     )
-    near_days = _number("Near means", "At most so many days apart.", 0, MOST_DAYS, initial=NEAR_DAYS)
-    readers = _number(
-        "Readers of each pair", "With two or more, the results say how well they agree.", 1, MOST_READERS, initial=1
-    )
-    seed = _number(
-        "Seed (optional)",
-        "The same archive and seed give the same pairs. If empty: a random one, which is stored.",
-        0,
-        SEEDS - 1,
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=SEEDS - 1,
         required=False,
+        label="Seed (optional)",
+        help_text="The same archive and seed give the same pairs. If empty: a random one, which is stored.",
     )
 
     def clean_bands(self) -> tuple[float, ...]:

@@ -17,6 +17,7 @@ from django.db.models import Count
 
 from articles.models import Article
 from articles.numbers import read_number
+from dedup.declarations import Settings, setting, settings_of
 from dedup.detection.passes import PASSES
 from dedup.models import DetectionRun, Pair, SampledPair, SampleLabel, ValidationSample
 from dedup.models.base import read_rows
@@ -24,14 +25,16 @@ from dedup.research.labels import Label, LabelsError, Named
 from dedup.research.strata import NOT_PROPOSED, PairsOfDays, Stratum, name_of, shared_out
 
 # What strata can differ in.
-DIMENSIONS = ("band", "verdict", "newspaper", "days")
-BANDS = (0.6, 0.8, 0.9)
+DIMENSIONS = {
+    "band": "the band of the score",
+    "verdict": "the verdict",
+    "newspaper": "same newspaper or two",
+    "days": "near or far in days",
+}
 NEAR_DAYS = 3
-SIZE = 200
 MOST_PAIRS = 10_000
 MOST_BANDS = 20
 MOST_DAYS = 36_500
-MOST_READERS = 20
 SEEDS = 2**31
 _NAME_CHARACTERS = 100
 
@@ -40,8 +43,12 @@ class SampleError(ValueError):
     """The sample cannot be drawn this way; the message says what to change."""
 
 
+def _planned(default: Any, unit: str, label: str, help_text: str, **facts: Any) -> Any:
+    return setting(default, unit=unit, label=label, help=help_text, source="a choice", **facts)
+
+
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Settings):
     """How to draw: `size` pairs in all, or `per_stratum` from each stratum; and `not_proposed` others.
 
     Strata are the combinations of what `by` names: the band of the score (`bands` are lower bounds, rising) that the
@@ -50,33 +57,46 @@ class Plan:
     """
 
     # In the order in which the methods report states them.
-    size: int | None = SIZE
-    per_stratum: int | None = None
-    not_proposed: int = 0
-    window_days: int = NEAR_DAYS
-    pass_name: str = ""
-    near_days: int = NEAR_DAYS
-    readers: int = 1
-    by: tuple[str, ...] = DIMENSIONS
-    bands: tuple[float, ...] = BANDS
+    size: int | None = _planned(
+        200, "pairs", "Pairs in all", "As evenly from all strata as their sizes allow.", range=(1, MOST_PAIRS)
+    )
+    per_stratum: int | None = _planned(
+        None, "pairs", "Or pairs from each stratum", "Then leave out “Pairs in all”.", range=(1, MOST_PAIRS)
+    )
+    not_proposed: int = _planned(
+        *(0, "pairs", "Pairs that no pass proposes"),
+        "Drawn in addition, at random. Without them you can estimate precision, but not recall.",
+        range=(0, MOST_PAIRS),
+    )
+    window_days: int = _planned(
+        *(NEAR_DAYS, "days", "Their window"),
+        "Pairs that no pass proposes are at most so many days apart.",
+        range=(0, MOST_DAYS),
+    )
+    pass_name: str = _planned("", "pass", "Score", "That of this pass; else the best one.", choices=tuple(PASSES))
+    near_days: int = _planned(NEAR_DAYS, "days", "Near means", "At most so many days apart.", range=(0, MOST_DAYS))
+    readers: int = _planned(
+        1, "readers", "Readers of each pair", "With two or more, the results say how well they agree.", range=(1, 20)
+    )
+    by: tuple[str, ...] = _planned(
+        tuple(DIMENSIONS), "names", "Strata differ in", "Separated by commas.", choices=tuple(DIMENSIONS)
+    )
+    bands: tuple[float, ...] = _planned(
+        (0.6, 0.8, 0.9),
+        *("scores", "Lower bounds of the score bands", "Above 0 and below 1, rising, separated by commas."),
+    )
 
     def __post_init__(self) -> None:
         if (self.size is None) == (self.per_stratum is None):
             raise SampleError("give either the size of the sample or the number per stratum, not both")
-        for name, least, most, value in (
-            ("the size of the sample", 1, MOST_PAIRS, self.size),
-            ("the number per stratum", 1, MOST_PAIRS, self.per_stratum),
-            ("the number of readers", 1, MOST_READERS, self.readers),
-            ("the number of pairs that no pass proposes", 0, MOST_PAIRS, self.not_proposed),
-            ("the most days of near pairs", 0, MOST_DAYS, self.near_days),
-            ("the window of pairs that no pass proposes", 0, MOST_DAYS, self.window_days),
-        ):
-            if value is not None and not least <= value <= most:
-                raise SampleError(f"{name} is {value}; it must be from {least} to {most:,}")
-        if self.pass_name and self.pass_name not in PASSES:
-            raise SampleError(f"there is no pass {self.pass_name!r}; choose one of {', '.join(PASSES)}")
-        if unknown := [dimension for dimension in self.by if dimension not in DIMENSIONS]:
-            raise SampleError(f"strata cannot differ in {unknown[0]!r}; choose among {', '.join(DIMENSIONS)}")
+        for name, (_, declared) in settings_of(Plan).items():
+            value, least, most = getattr(self, name), declared.minimum, declared.maximum
+            if value is not None and least is not None and most is not None and not least <= value <= most:
+                raise SampleError(f"{option_of(name)} is {value}; it must be from {least} to {most:,}")
+            for chosen in filter(None, [value] if isinstance(value, str) else value) if declared.choices else ():
+                if chosen not in declared.choices:
+                    known = ", ".join(declared.choices)
+                    raise SampleError(f"{option_of(name)} has no {chosen!r}; choose among {known}")
         rising = all(low < high for low, high in zip((0.0, *self.bands), (*self.bands, 1.0), strict=True))
         if len(self.bands) > MOST_BANDS or not rising:
             given = ", ".join(f"{band:g}" for band in self.bands)

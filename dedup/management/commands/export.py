@@ -12,21 +12,10 @@ from rich.progress import TextColumn, TimeElapsedColumn
 
 from articles.management.arguments import add_output_options, chosen_output
 from articles.management.base import ExitCode, LongCommand, opened_output, usage_error
-from dedup.detection.passes import PASSES
+from dedup.declarations import settings_of
 from dedup.models import ValidationSample
 from dedup.research.labels import LabelsError
-from dedup.research.sampling import (
-    BANDS,
-    DIMENSIONS,
-    NEAR_DAYS,
-    SEEDS,
-    SIZE,
-    Plan,
-    SampleError,
-    draw,
-    find_sample,
-    option_of,
-)
+from dedup.research.sampling import SEEDS, Plan, SampleError, draw, find_sample, option_of
 from dedup.rows.exporting import WRITTEN, FilterError, strict_filter
 from dedup.rows.files import FORMATS
 from dedup.rows.validation import Names, columns_of, labelled_rows, rows_to_label
@@ -110,7 +99,7 @@ def _fields() -> str:
     return "; ".join(f"{name}: out of {', '.join(found)}" for name, found in fields.items())
 
 
-_DRAWING = (*(field.name for field in fields(Plan)), "seed", "name")
+_DRAWING = (*settings_of(Plan), "seed", "name")
 _WRITING = ("sample", "labels", "blind", "texts", "names")
 
 
@@ -125,47 +114,26 @@ def _numbers(text: str) -> tuple[float, ...]:
         raise ArgumentTypeError(f"{text!r} is not a list of numbers such as 0.6,0.8") from None
 
 
-# The options that fill in a plan, by what they set, how they are read, what the help calls their value, and the help.
-_PLANNED: tuple[tuple[str, Callable[[str], Any], str | None, str], ...] = (
-    ("size", int, None, f"draw so many pairs in all, as evenly as the strata allow (default: {SIZE})"),
-    ("per_stratum", int, "N", "draw so many pairs from each stratum"),
-    (
-        "not_proposed",
-        int,
-        "N",
-        "also draw so many of the pairs that no pass proposes, so that recall can be estimated (default: 0)",
-    ),
-    (
-        "window_days",
-        int,
-        "DAYS",
-        f"pairs that no pass proposes are at most so many days apart (default: {NEAR_DAYS})",
-    ),
-    (
-        "by",
-        _names,
-        "NAMES",
-        f"what strata differ in, separated by commas, out of {','.join(DIMENSIONS)} (default: all)",
-    ),
-    (
-        "pass_name",
-        str,
-        "PASS",
-        f"bands of the score of this pass, out of {', '.join(PASSES)} (default: of the best score of all)",
-    ),
-    ("bands", _numbers, "SCORES", f"lower bounds of the score bands (default: {','.join(map(str, BANDS))})"),
-    ("near_days", int, "DAYS", f"pairs at most so many days apart are near (default: {NEAR_DAYS})"),
-    ("readers", int, "N", "people who are to read each pair (default: 1)"),
-)
+# How the options that fill in a plan are read, if not as numbers.
+_READ: dict[str, Callable[[str], Any]] = {"by": _names, "pass_name": str, "bands": _numbers}
 
 
 def add_validation_options(parser: CommandParser) -> None:
     """Declare the options."""
     drawing = parser.add_argument_group("drawing")
     sizes = drawing.add_mutually_exclusive_group()
-    for name, read, value, words in _PLANNED:
+    for name, (field, declared) in settings_of(Plan).items():
         group = sizes if name in {"size", "per_stratum"} else drawing
-        group.add_argument(option_of(name), type=read, dest=name, metavar=value, help=words)
+        known = f" Out of: {', '.join(declared.choices)}." if declared.choices else ""
+        usual: Any = field.default
+        default = usual if isinstance(usual, int) else ",".join(map(str, usual or ["none"]))
+        group.add_argument(
+            option_of(name),
+            type=_READ.get(name, int),
+            dest=name,
+            metavar=declared.unit.upper(),
+            help=f"{declared.label}: {declared.help[:1].lower()}{declared.help[1:]}{known} Default: {default}.",
+        )
     drawing.add_argument(
         "--seed",
         type=int,
@@ -190,7 +158,7 @@ def add_validation_options(parser: CommandParser) -> None:
 
 def validation_rows(
     options: Mapping[str, Any], say: Callable[[str], object]
-) -> tuple[dict[str, str], Iterator[dict[str, Any]]]:
+) -> tuple[tuple[str, ...], Iterator[dict[str, Any]]]:
     """Draw if asked to, and return the columns and the rows; `say` is told what was drawn."""
     if options["labels"] and not options["sample"]:
         raise usage_error("--labels writes the labels of a stored sample; name it with --sample.")

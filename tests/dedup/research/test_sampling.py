@@ -175,12 +175,12 @@ def test_strata_with_too_few_pairs_and_plans_that_cannot_be_drawn(store) -> None
     assert (sample.size, sample.readers, sample.name) == (4, 2, "first")
     for wrong, message in (
         ({"size": 2}, "the archive has 3 strata, and a sample of 2 would leave some out; draw at least 3 pairs"),
-        ({"size": 0}, "the size of the sample is 0; it must be from 1 to 10,000"),
-        ({"pass_name": "guess"}, "there is no pass 'guess'; choose one of "),
-        ({"by": ("colour",)}, "strata cannot differ in 'colour'; choose among band, verdict, newspaper, days"),
+        ({"size": 0}, "--size is 0; it must be from 1 to 10,000"),
+        ({"pass_name": "guess"}, "--pass has no 'guess'; choose among "),
+        ({"by": ("colour",)}, "--by has no 'colour'; choose among band, verdict, newspaper, days"),
         ({"bands": (0.8, 0.6)}, "the score bands are 0.8, 0.6; give at most 20 bounds above 0 and below 1, rising"),
         ({"per_stratum": 3}, "give either the size of the sample or the number per stratum, not both"),
-        ({"window_days": -1}, "the window of pairs that no pass proposes is -1; it must be from 0 to 36,500"),
+        ({"window_days": -1}, "--window is -1; it must be from 0 to 36,500"),
     ):
         with pytest.raises(SampleError, match=message):
             draw(Plan(**wrong), seed=1)
