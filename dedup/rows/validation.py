@@ -1,6 +1,6 @@
 """The rows of a validation sample as files: to be labelled by hand, or with labels for evaluate or for Splink."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any, Literal
 
 from articles.querysets import TIME_COLUMNS
@@ -13,42 +13,20 @@ Names = Literal["newsdedup", "splink"]
 # What Splink calls the table that the records came from; its labels name it for each side.
 SOURCE_DATASET = "articles"
 
-_OWN = {
-    "position": "place of the pair in the order of reading",
-    "a": "id that the first article was imported with; empty if it has none",
-    "b": "the same of the second article",
-    "url_a": "URL of the first article",
-    "url_b": "URL of the second article",
-    "newspaper_a": "newspaper of the first article",
-    "newspaper_b": "newspaper of the second article",
-    "date_a": "day of publication of the first article",
-    "date_b": "day of publication of the second article",
-    "headline_a": "headline of the first article",
-    "headline_b": "headline of the second article",
-}
-_TEXTS = {"text_a": "text of the first article", "text_b": "text of the second article"}
-_LABELS = {"label": "D, V, T, E or N; empty if there is none", "note": "a note of the reader"}
-# The columns of Splink's table of clerical labels.
-_SPLINK = {
-    "unique_id_l": "id of the first article, or its URL if it was imported without one",
-    "source_dataset_l": f"always {SOURCE_DATASET}",
-    "unique_id_r": "the same as unique_id_l, of the second article",
-    "source_dataset_r": f"always {SOURCE_DATASET}",
-    "clerical_match_score": "1 for label D, 0 for V, T, E and N; empty if there is no label",
-}
-_WEIGHTS = {
-    "days": "days between the two",
-    "weight": "how many pairs of the archive this one represents",
-    "stratum": "the stratum it was drawn from",
-}
+# The columns of a file; a and b are the ids that the articles were imported with.
+_OWN = ("position", *(f"{name}{side}" for name in ("", "url_", "newspaper_", "date_", "headline_") for side in "ab"))
+_TEXTS = ("text_a", "text_b")
+_LABELS = ("label", "note")
+# Those of Splink's table of clerical labels. An article without an id is named by its URL.
+_SPLINK = ("unique_id_l", "source_dataset_l", "unique_id_r", "source_dataset_r", "clerical_match_score")
+_WEIGHTS = ("weight", "stratum")
 
 
-def columns_of(names: Names, *, blind: bool, texts: bool = False) -> dict[str, str]:
-    """Return the columns of the file with what they mean. A `blind` file has neither weight nor stratum."""
-    weights = {} if blind else _WEIGHTS
+def columns_of(names: Names, *, blind: bool, texts: bool = False) -> tuple[str, ...]:
+    """Return the columns of the file. A `blind` file has neither weight nor stratum."""
     if names == "splink":
-        return {**_SPLINK, **{name: meaning for name, meaning in weights.items() if name != "days"}}
-    return {**_OWN, **(_TEXTS if texts else {}), **_LABELS, **weights}
+        return _SPLINK if blind else (*_SPLINK, *_WEIGHTS)
+    return (*_OWN, *(_TEXTS if texts else ()), *_LABELS, *(() if blind else ("days", *_WEIGHTS)))
 
 
 def rows_to_label(sample: ValidationSample, names: Names, *, blind: bool, texts: bool) -> Iterator[dict[str, Any]]:
@@ -75,7 +53,7 @@ def _pairs(sample: ValidationSample, *, texts: bool) -> Iterator[SampledPair]:
     return pairs.only("sample", "position", "stratum", "weight", "settled_note", *fields).iterator(ROWS_AT_ONCE)
 
 
-def _row(pair: SampledPair, label: str, weight: float, columns: Mapping[str, str]) -> dict[str, Any]:
+def _row(pair: SampledPair, label: str, weight: float, columns: Collection[str]) -> dict[str, Any]:
     values: dict[str, Any] = {
         "position": pair.position,
         "label": label,
