@@ -185,9 +185,9 @@ def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[Id
         **_scores(judged, passes),
         "within_3_days": _scores(_near(judged), passes),
         "cross_validated": None if features is None else _cross_validated(judged, features),
-        "strata": {name: _score_of([pair for pair in judged if pair.found.stratum == name]) for name in strata},
+        "strata": {name: score_of([pair for pair in judged if pair.found.stratum == name]) for name in strata},
         "files": {
-            name: {"verdict": _score_of(own), "within_3_days": _score_of(_near(own))}
+            name: {"verdict": score_of(own), "within_3_days": score_of(_near(own))}
             for name in files
             for own in [[pair for pair in judged if pair.found.file == name]]
         },
@@ -210,7 +210,7 @@ def counts_of(judged: Sequence[Judged]) -> dict[str, Any]:
 def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
     return {
         **numbers_of([pair.answer({}) for pair in judged]),
-        "passes": {name: _score_of(judged, [name in pair.passes for pair in judged]) for name in passes},
+        "passes": {name: score_of(judged, [name in pair.passes for pair in judged]) for name in passes},
     }
 
 
@@ -218,7 +218,7 @@ def _near(judged: Iterable[Judged]) -> list[Judged]:
     return [pair for pair in judged if pair.days <= NEAR_DAYS]
 
 
-def _score_of(judged: Sequence[Judged], calls: Sequence[bool] | None = None) -> NumbersByName:
+def score_of(judged: Sequence[Judged], calls: Sequence[bool] | None = None) -> NumbersByName:
     """Return the numbers of these calls, or else of the verdicts."""
     calls = [pair.called for pair in judged] if calls is None else calls
     return score_numbers([pair.label for pair in judged], [pair.found.weight for pair in judged], calls)
@@ -271,8 +271,8 @@ def _cross_validated(judged: Sequence[Judged], features: Mapping[IdPair, Row]) -
     tested = [pair for pair in judged if pair.ends in calls]
     near = _near(tested)
     return {
-        "verdict": _score_of(tested, [calls[pair.ends] for pair in tested]),
-        "within_3_days": _score_of(near, [calls[pair.ends] for pair in near]),
+        "verdict": score_of(tested, [calls[pair.ends] for pair in tested]),
+        "within_3_days": score_of(near, [calls[pair.ends] for pair in near]),
         "folds": _FOLDS,
     }
 

@@ -14,17 +14,13 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from articles.files.formats import source_named
 from articles.files.importing import open_rows
 from articles.normalization.sentences import sentences_of
 from articles.storage.incoming import IncomingArticle
-from dedup.research.answers import with_interval
 from dedup.research.apart import Corpus, Detection, detected
 from dedup.research.labels import Label, LabelsError, Named
-from dedup.research.measure import judged_pairs, pass_scores
-from dedup.research.precision import Estimate, estimates, ratio
+from dedup.research.measure import judged_pairs, pass_scores, score_of
 
 # What is misread for what, by shape. The kinds are those that Kukich names, "Techniques for automatically correcting
 # words in text", ACM Computing Surveys 24 (1992), 1.2: one letter for another, two for one, one for two, and blanks
@@ -207,7 +203,6 @@ def _row(noise: Noise, chosen: Path, corpus: Corpus, sides: Sides, how: Detectio
         scores = pass_scores(measured.run, [pair.ends for pair in judged])
         texts = [(pair.left.normalized_text, pair.right.normalized_text) for pair in judged]
     path.unlink()
-    weights = [pair.found.weight for pair in judged]
     found = {
         name: [scored.scores.get(pair.ends, -1.0) >= scored.used - 1e-9 for pair in judged]
         for name, scored in scores.items()
@@ -215,19 +210,15 @@ def _row(noise: Noise, chosen: Path, corpus: Corpus, sides: Sides, how: Detectio
     calls = {"verdict": [pair.called for pair in judged], "any": [pair.pair is not None for pair in judged], **found}
     if (alike := _alike(texts)) is not None:
         calls[DATASKETCH] = alike
+    measures = {name: score_of(judged, called) for name, called in calls.items()}
     return {
         "noise": noise.name,
         "label": noise.label,
         "duplicates": len(judged),
-        "recall": {name: with_interval("recall", _share(weights, called)) for name, called in calls.items()},
+        "recall": {
+            name: {key: numbers[key] for key in ("recall", "recall_interval")} for name, numbers in measures.items()
+        },
     }
-
-
-def _share(weights: Sequence[float], calls: Sequence[bool]) -> Estimate:
-    amounts = np.asarray(weights, dtype=np.float64)
-    sums = np.stack([amounts, amounts * np.asarray(calls)])
-    [share] = estimates(sums, lambda sums: ratio(sums[1:], sums[:1]))
-    return share
 
 
 def _alike(texts: Sequence[tuple[str, str]]) -> list[bool] | None:
