@@ -216,12 +216,8 @@ def change_counts(change: ModelChange) -> list[dict[str, Any]]:
     return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
 
 
-def described_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
-    """Return the largest changes, at most so many, each with its pair's number, headlines and state."""
-    return _all_described(change, change.changes.changed[:most])
-
-
-def _all_described(change: ModelChange, shown: Sequence[ChangedVerdict]) -> list[dict[str, Any]]:
+def described_changes(change: ModelChange, shown: Sequence[ChangedVerdict]) -> list[dict[str, Any]]:
+    """Return some of the changes, each with its pair's number, headlines and state."""
     pairs = Pair.objects.with_articles().in_bulk([change.pairs[verdict.place] for verdict in shown])
     return [
         {
@@ -309,7 +305,7 @@ def _result(
         "moves": directions({(row["old"], row["new"]): row["pairs"] for row in counts if row["old"] != row["new"]}),
         "drawn": len(training.drawn),
         "support": asdict(drawn_support(training, verdicts) + sample_support(learnt.model)),
-        "to_answer": _all_described(change, [changed[pk] for pk in drawn.values_list("pk", flat=True)]),
+        "to_answer": described_changes(change, [changed[pk] for pk in drawn.values_list("pk", flat=True)]),
         "changed": len(change.changes.changed),
-        "examples": described_changes(change, SHOWN_CHANGES),
+        "examples": described_changes(change, change.changes.changed[:SHOWN_CHANGES]),
     }

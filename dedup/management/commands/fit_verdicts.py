@@ -149,7 +149,7 @@ class Command(LongCommand):
             "compared": change.compared,
             "judged": change.judged,
             "counts": change_counts(change),
-            "changed": described_changes(change, SHOWN_CHANGES),
+            "changed": described_changes(change, change.changes.changed[:SHOWN_CHANGES]),
         }
         self.write_result(result, options, self._print)
 
