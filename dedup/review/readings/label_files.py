@@ -159,7 +159,11 @@ def _store(rows: Mapping[int, _Row], reader: str, empty: int) -> Imported:
         pairs = SampledPair.objects.select_for_update().filter(pk__in=rows).order_by("pk")
         stored = {label.pair_id: label for label in SampleLabel.objects.filter(pair__in=list(pairs), reader=reader)}
         new = [row for row in rows.values() if row.pair not in stored]
-        changed = [row for row in rows.values() if row.pair in stored and _differs(row, stored[row.pair])]
+        changed = [
+            row
+            for row in rows.values()
+            if (label := stored.get(row.pair)) and (row.label != label.label or row.note not in (None, label.note))
+        ]
         SampleLabel.objects.bulk_create(
             SampleLabel(pair_id=row.pair, reader=reader, label=row.label, note=row.note or "", imported=True)
             for row in new
@@ -170,10 +174,6 @@ def _store(rows: Mapping[int, _Row], reader: str, empty: int) -> Imported:
             label.note = label.note if row.note is None else row.note
             label.save()
     return Imported(len(new), len(changed), len(rows) - len(new) - len(changed), empty)
-
-
-def _differs(row: _Row, stored: SampleLabel) -> bool:
-    return row.label != stored.label or (row.note is not None and row.note != stored.note)
 
 
 def _text(values: Mapping[str, object], name: str) -> str:
