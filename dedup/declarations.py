@@ -39,8 +39,8 @@ class Setting:
     """What is declared about one field: forms, commands, docs and tests read it here."""
 
     help: str
-    unit: str
     source: str
+    unit: str = "yes or no"  # that of a switch
     minimum: float | None = None
     maximum: float | None = None
     label: str = ""  # in forms; else the name of the field

@@ -22,12 +22,8 @@ _SOURCE = "set in the admin for each newspaper"
 class NewspapersOptions(Settings):
     """By what newspapers are grouped; by both, each edition of an owner is a group."""
 
-    by_owner: bool = setting(
-        False, help="Count the newspapers of one owner together.", unit="yes or no", source=_SOURCE
-    )
-    by_edition: bool = setting(
-        False, help="Count the newspapers of one edition together.", unit="yes or no", source=_SOURCE
-    )
+    by_owner: bool = setting(False, help="Count the newspapers of one owner together.", source=_SOURCE)
+    by_edition: bool = setting(False, help="Count the newspapers of one edition together.", source=_SOURCE)
 
 
 @dataclass(frozen=True, slots=True)

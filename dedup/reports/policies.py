@@ -25,7 +25,6 @@ class PoliciesOptions(Settings):
     confirmed: bool = setting(
         False,
         help="Count only clusters that decisions alone hold together.",
-        unit="yes or no",
         source="the option --clusters of export_corpus",
     )
 

@@ -54,7 +54,6 @@ class TermsOptions(Settings):
     without_stop_words: bool = setting(
         False,
         help="Leave out the stop words of each article's language, such as “the”.",
-        unit="yes or no",
         source="stopwords-iso",
     )
 

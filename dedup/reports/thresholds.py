@@ -189,7 +189,6 @@ class ThresholdsOptions(PassOptions):
     subset_check: bool = setting(
         False,
         help="Run the pass again at each threshold, and count the pairs that a lower one misses.",
-        unit="yes or no",
         source="a study of a Google Alerts feed missed 11 pairs in this way",
         label="Subset check",
     )

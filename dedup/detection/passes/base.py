@@ -32,7 +32,6 @@ def included(default: bool, source: str) -> Any:
     return setting(
         default,
         help="Whether runs include this pass.",
-        unit="yes or no",
         source=source,
         label="Use this pass",
         effect=SettingEffect.SAME,
@@ -89,7 +88,6 @@ class PassConfig(Settings):
     retired: bool = setting(
         False,
         help="Whether runs hide the pairs of this pass that these settings would not find; with the pass off, all.",
-        unit="yes or no",
         source="a choice: without it, a run says nothing of what its settings cannot find",
         label="Hide what these settings do not find",
         effect=SettingEffect.SAME,

@@ -97,7 +97,6 @@ class SentenceConfig(PassConfig):
     weighted: bool = setting(
         False,
         help="Whether long sentences, rare sentences and sentences with names count more than others.",
-        unit="yes or no",
         source="the South African corpus, which suggests it",
         label="Weigh sentences",
     )

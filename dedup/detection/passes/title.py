@@ -30,7 +30,6 @@ class TitleConfig(PassConfig):
     across_newspapers: bool = setting(
         False,
         help="Whether articles from different newspapers are also compared.",
-        unit="yes or no",
         source="Skoli: the same headline on the same day in the same newspaper",
         label="Compare different newspapers too",
     )
