@@ -243,7 +243,8 @@ def _of_proposed(plan: Plan, seed: int) -> tuple[list[Stratum], list[Chosen]]:
         wanted = [plan.per_stratum or number for number in numbers]
         strata = list(map(Stratum, names, sizes, wanted, numbers))
         asked = {"seed": seed, "cells": cells, "pairs": numbers}
-        cursor.execute(_DRAW_SQL, {**asked, "bounds": list(map(_bound, numbers, sizes))})
+        shares = ((_TIMES * number + _MORE) / size for number, size in zip(numbers, sizes, strict=True))
+        cursor.execute(_DRAW_SQL, {**asked, "bounds": list(map(hash_bound, shares))})
         drawn = cursor.fetchall()
         if len(drawn) < sum(numbers):
             cursor.execute(_DRAW_SQL, {**asked, "bounds": [_NO_BOUND] * len(cells)})
@@ -253,9 +254,8 @@ def _of_proposed(plan: Plan, seed: int) -> tuple[list[Stratum], list[Chosen]]:
     return strata, chosen
 
 
-def _bound(number: int, size: int) -> str:
-    """Return the text below which the hashes of enough pairs are, to draw so many from a stratum of this size."""
-    share = (_TIMES * number + _MORE) / size
+def hash_bound(share: float) -> str:
+    """Return the text below which this share of all MD5 sums is: the first eight hexadecimal digits."""
     return f"{round(share * 2**32):08x}" if share < 1 else _NO_BOUND
 
 

@@ -14,6 +14,7 @@ from dedup.answers import BUTTONS, OF_LINK, Answer
 from dedup.models import Decision, Link, Pair, SecondReading, Verdict
 from dedup.models.decisions import DRAWN_BY
 from dedup.research.precision import Agreement, agreement
+from dedup.research.sampling import hash_bound
 from dedup.review.answers.decisions import (
     SENT_AGAIN_WITHIN,
     ReviewError,
@@ -31,17 +32,12 @@ def waiting_for(user: Any) -> QuerySet[Decision]:
     other editor decided it, and decided it by itself, and nobody has read it again.
     """
     drawn = Decision.objects.alias(drawn=DRAWN_BY).filter(
-        pair__isnull=False, undoes=None, drawn__lt=_bound(settings.SECOND_READINGS), kind__in=list(Answer)
+        pair__isnull=False, undoes=None, drawn__lt=hash_bound(settings.SECOND_READINGS), kind__in=list(Answer)
     )
     read = SecondReading.objects.filter(decision=OuterRef("pk"), pair=OuterRef("pair"))
     by_others = Decision.objects.in_force().filter(pair=OuterRef("pair"), kind__in=list(Answer))
     # A decision on a pair names its two articles in order.
-    later = Link.objects.filter(
-        left=OuterRef("articles__0"),
-        right=OuterRef("articles__1"),
-        decision__gt=OuterRef("pk"),
-        decision__undone_by=None,
-    )
+    later = _links_after("pk", "articles__0", "articles__1")
     by_others = by_others.exclude(decided_by=OuterRef("decided_by"))
     # Looked up for each decision that was drawn: joined, all decisions would be read.
     return (
@@ -97,13 +93,14 @@ def answer_collision(pair_id: int, decision: int, kind: str, *, user: Any, note:
         return before or _append(first, said, pair_id, kind, user=user, note=note, blind=False)
 
 
-# What editors said of the pair of a reading after the decision that it is about.
-_LATER = Link.objects.filter(
-    left=OuterRef("pair__left"),
-    right=OuterRef("pair__right"),
-    decision__gt=OuterRef("decision"),
-    decision__undone_by=None,
-)
+def _links_after(decision: str, left: str, right: str) -> QuerySet[Link]:
+    """Return what editors said of two articles after a decision, given the columns that name them."""
+    ends = {"left": OuterRef(left), "right": OuterRef(right)}
+    return Link.objects.filter(**ends, decision__gt=OuterRef(decision), decision__undone_by=None)
+
+
+# Of the pair of a reading, after the decision that it is about.
+_LATER = _links_after("decision", "pair__left", "pair__right")
 
 
 def in_dispute(*, is_open: bool | None = None) -> QuerySet[SecondReading]:
@@ -144,11 +141,6 @@ def _append(
         raise ReviewError(f"A pair cannot be answered with {kind!r}; use one of {', '.join(BUTTONS)}.")
     about = {"pair_id": pair_id, "decision": first, "first_kind": said}
     return SecondReading.objects.create(**about, user=user, kind=kind, note=checked_note(note), blind=blind)
-
-
-def _bound(share: float) -> str:
-    """Return the text below which this share of all MD5 sums is: the first eight hexadecimal digits."""
-    return f"{round(share * 2**32):08x}" if share < 1 else "g"
 
 
 # Changes of an editor's answers that are listed, the latest ones.
