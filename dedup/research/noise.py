@@ -258,14 +258,8 @@ def _write(path: Path, articles: Iterator[IncomingArticle]) -> int:
     count = 0
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as file:
         for count, article in enumerate(articles, start=1):  # noqa: B007 - the last one is returned
-            values = {
-                "id": article.external_id,
-                "date": article.date.isoformat(),
-                "newspaper": article.newspaper,
-                "url": article.url,
-                "headline": article.headline,
-                "content": article.content,
-            }
+            named = {"id": article.external_id, "date": article.date.isoformat()}
+            values = named | {name: getattr(article, name) for name in ("newspaper", "url", "headline", "content")}
             file.write(json.dumps(values, ensure_ascii=False) + "\n")
     return count
 

@@ -37,13 +37,7 @@ class DayInput(forms.DateInput):
 class Choice(forms.Select):
     """A choice of one, written without a template for each option: there may be hundreds of newspapers."""
 
-    def render(
-        self,
-        name: str,
-        value: Any,
-        attrs: dict[str, Any] | None = None,
-        renderer: Any = None,  # noqa: ARG002 - Django hands it in
-    ) -> SafeString:
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:  # noqa: ARG002
         """Return the element as HTML."""
         chosen = self.format_value(value)
         options = ((key, SafeString(" selected") if str(key) in chosen else "", label) for key, label in self.choices)

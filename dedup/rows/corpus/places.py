@@ -24,6 +24,7 @@ from dedup.detection.clustering.rebuild import expected_clusters
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import SameAs
 from dedup.models import Cluster, Membership
+from dedup.research.labels import in_parts
 
 NOTHING_LEFT = "nothing but boilerplate"
 
@@ -123,8 +124,7 @@ def _clusters_under(same_as: SameAs, *, confirmed_only: bool, boilerplate: Mode)
     columns = [name.removeprefix("article__") for name in _COLUMNS[4:]]
     found = sorted(expected_clusters(same_as).items(), key=itemgetter(0))
     wanted = [both for both in found if not confirmed_only or both[1].state == Cluster.State.CONFIRMED]
-    for start in range(0, len(wanted), _CLUSTERS_AT_ONCE):
-        batch = wanted[start : start + _CLUSTERS_AT_ONCE]
+    for batch in in_parts(wanted, _CLUSTERS_AT_ONCE):
         articles = Article.objects.filter(pk__in=[article for members, _ in batch for article in members])
         read = articles.annotate(empty=empty).order_by().values_list("pk", *columns, "empty")
         rows = {row[0]: row for row in read}
