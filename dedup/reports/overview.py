@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, rows_of
-from dedup.reports.columns import COUNT, NUMBER, TEXT, Table, column, listed, share_of, share_of_all, table, tables_of
+from dedup.reports.columns import COUNT, NUMBER, TEXT, Table, column, listed, share_of, share_of_all, table
 from dedup.reports.drawing import MOST_BARS, PALETTE, alt, bar_plot, bars, drawn_name, time_axis
 from dedup.reports.passes import found_by
 
@@ -161,7 +161,7 @@ class OverviewReport(Report, name="overview", label="Overview", heavy=True, afte
         rows = [(_KINDS[kind], sizes) for kind, sizes in result.sizes.items()]
         size, articles = ("size", "Size in", TEXT), ("articles", "Articles", COUNT)
         return [
-            *tables_of(result),
+            *super().tables(result),
             listed(
                 *("sizes", "Sizes of articles"),
                 ((kind, sizes.articles, sizes.mean, *sizes.quantiles) for kind, sizes in rows),

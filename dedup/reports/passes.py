@@ -12,20 +12,7 @@ from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report, rows_of
-from dedup.reports.columns import (
-    COUNT,
-    TEXT,
-    Confirmed,
-    Decided,
-    High,
-    Low,
-    Precision,
-    Table,
-    column,
-    listed,
-    table,
-    tables_of,
-)
+from dedup.reports.columns import COUNT, TEXT, Confirmed, Decided, High, Low, Precision, Table, column, listed, table
 from dedup.reports.drawing import BEHIND_TEXT, PALETTE, alt, precision_charts, stacked
 from dedup.research.precision import UNKNOWN, precision_of
 
@@ -203,7 +190,7 @@ class PassesReport(Report, name="passes", label="Passes", heavy=True, after_run=
 
     def tables(self, result: Passes) -> list[Table]:
         """Return what each pass finds, the two matrices, and the precision of each pass."""
-        found, precision = tables_of(result)
+        found, precision = super().tables(result)
         return [
             found,
             _matrix(result, "pairs", "Pairs that two passes both find"),

@@ -13,7 +13,7 @@ from dedup.declarations import Settings, setting
 from dedup.detection.clustering.policies import RULES, Policy, Reason, removals
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report
-from dedup.reports.columns import COUNT, SHARE, TEXT, Table, column, listed, share, share_of_all, table, tables_of
+from dedup.reports.columns import COUNT, SHARE, TEXT, Table, column, listed, share, share_of_all, table
 from dedup.reports.drawing import alt, stacked
 from dedup.rows.corpus.places import in_part, whole_clusters
 
@@ -90,7 +90,7 @@ class PoliciesReport(Report, name="policies", label="Corpus policies", options=P
         )
         columns = (("policy", "Policy", TEXT), ("reason", "Reason", TEXT), ("articles", "Articles", COUNT))
         shares = ("share", "Share", SHARE)
-        return [*tables_of(result), listed("reasons", "Why articles are removed", reasons, *columns, shares)]
+        return [*super().tables(result), listed("reasons", "Why articles are removed", reasons, *columns, shares)]
 
     def charts(self, result: PolicyResult) -> list[Chart]:
         """Return a bar for each policy that removes something, divided by reason; none if none does."""

@@ -18,19 +18,7 @@ from dedup.detection.runs.facts import label
 from dedup.detection.runs.scope import Scope
 from dedup.models import Decision, SecondReading
 from dedup.reports.base import Chart, Report, of_both, rows_of
-from dedup.reports.columns import (
-    Confirmed,
-    Decided,
-    High,
-    Low,
-    Precision,
-    Table,
-    column,
-    drawn,
-    share_of,
-    table,
-    tables_of,
-)
+from dedup.reports.columns import Confirmed, Decided, High, Low, Precision, Table, column, drawn, share_of, table
 from dedup.reports.drawing import alt, bar_plot, drawn_name, precision_charts, time_axis
 from dedup.research.precision import UNKNOWN, precision_of
 from dedup.review.answers.history import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
@@ -191,7 +179,7 @@ class QualityReport(Report, name="quality", label="Quality of decisions"):
         )
         numbers = "decided confirmed precision low high"
         precision = [drawn(parts, OfPart, name, title, columns=f"{of} {numbers}") for name, title, parts, of in kinds]
-        return [*tables_of(result), *precision]
+        return [*super().tables(result), *precision]
 
     def charts(self, result: Quality) -> list[Chart]:
         """Return the decisions by day, and the precision by pass."""
