@@ -11,18 +11,9 @@ from articles.management.arguments import add_day_options, add_newspaper_option,
 from articles.management.base import ExitCode, usage_error
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig
+from dedup.detection.runs import profiles
 from dedup.detection.runs.audit import AUDITED, SECONDS_PER_PAIR, audit, audited_pairs, random_days
-from dedup.detection.runs.profiles import (
-    Configs,
-    ProfileError,
-    choose_passes,
-    configs_of,
-    default_profile,
-    enabled,
-    override,
-    profile_named,
-    rules_of,
-)
+from dedup.detection.runs.profiles import Configs, ProfileError, enabled
 from dedup.detection.runs.progress import print_audit, run_progress
 from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.models import Profile
@@ -111,7 +102,7 @@ def add_run_format_option(parser: CommandParser) -> None:
 
 def chosen_profile(options: Mapping[str, Any]) -> Profile:
     """Return the profile of --profile, or the default one. Raises ProfileError."""
-    return default_profile() if options["profile"] is None else profile_named(options["profile"])
+    return profiles.default_profile() if options["profile"] is None else profiles.profile_named(options["profile"])
 
 
 def chosen_detection(options: Mapping[str, Any], say: Callable[[str], object]) -> Detection:
@@ -141,16 +132,16 @@ def chosen_scope(profile: Profile, options: Mapping[str, Any]) -> Scope:
         chosen_newspaper_ids(options),
         chosen_passes(options),
         boilerplate=Mode(options["boilerplate"] or profile.boilerplate),
-        rules=rules_of(profile),
+        rules=profiles.rules_of(profile),
     )
 
 
 def chosen_configs(profile: Profile, options: Mapping[str, Any]) -> Configs:
     """Return the profile's configs, overridden by the options. Raises ProfileError."""
-    configs = configs_of(profile.settings)
+    configs = profiles.configs_of(profile.settings)
     names = chosen_passes(options)
     if names is not None:
-        configs = choose_passes(configs, names)
+        configs = profiles.choose_passes(configs, names)
     if not enabled(configs):
         raise ProfileError(
             f"no pass is enabled; enable one in the profile or name some with --passes ({', '.join(PASSES)})"
@@ -179,7 +170,7 @@ def _overridden(configs: Configs, setting: str, text: str) -> Configs:
         if len(having) > 1:
             raise ProfileError(f"--threshold {text} names no pass; write PASS={text} for one of {', '.join(having)}")
         [name] = having
-    changed = override(configs, setting, wanted, only=name or None)
+    changed = profiles.override(configs, setting, wanted, only=name or None)
     if name and name not in passes:
         raise ProfileError(f"the pass {name!r} is not part of this run, which has {', '.join(passes)}")
     return changed

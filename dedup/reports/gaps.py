@@ -18,20 +18,10 @@ from dedup.declarations import setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.scope import Scope
+from dedup.reports import scored_pairs
 from dedup.reports.base import Chart, Report, ReportError
-from dedup.reports.columns import NUMBER, SHARE, Table, column, share_of, table, tables_of
+from dedup.reports.columns import NUMBER, SHARE, Table, column, share_of, table
 from dedup.reports.drawing import PALETTE, alt, plot
-from dedup.reports.scored_pairs import (
-    CountedPairs,
-    OfBand,
-    PassOptions,
-    bands_of,
-    edges_of,
-    has_no_window,
-    pass_pairs,
-    scored,
-    source_sentences,
-)
 from dedup.rows.columns import ColumnType
 
 _NEWSPAPERS = {True: "the same newspaper", False: "two newspapers"}
@@ -95,7 +85,7 @@ ORDER BY far.band DESC, far.place
 
 
 @dataclass(frozen=True, slots=True)
-class GapsOptions(PassOptions):
+class GapsOptions(scored_pairs.PassOptions):
     """Which pairs, and how many of the top band the advised window holds."""
 
     hold: float = setting(
@@ -109,7 +99,7 @@ class GapsOptions(PassOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class Gap(OfBand):
+class Gap(scored_pairs.OfBand):
     """Pairs of a band, in one newspaper or in two, and the days between their articles.
 
     `quantiles` (5, 25, 50, 75 and 95 in 100), `mean` and `longest` are in days, of the pairs that are `later`: a day or
@@ -140,7 +130,7 @@ class Gap(OfBand):
 
 
 @dataclass(frozen=True, slots=True)
-class FarPairs(OfBand):
+class FarPairs(scored_pairs.OfBand):
     """Of the pairs of a band, or of all, that are `later`, how many are `far`."""
 
     later: Annotated[int, column("Pairs on different days")]
@@ -185,7 +175,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Gaps(CountedPairs):
+class Gaps(scored_pairs.CountedPairs):
     """How far apart pairs are.
 
     `windows` has the window for each share of the top band, `advised` among them; it is empty if the band is.
@@ -219,9 +209,9 @@ class GapsReport(Report, name="gaps", label="Time gaps", options=GapsOptions, he
 
     def check(self, options: GapsOptions) -> None:
         """Raise ReportError for a pass that never compares articles far apart."""
-        if has_no_window(options.pass_):
+        if scored_pairs.has_no_window(options.pass_):
             return
-        others = ", ".join(filter(has_no_window, PASSES))
+        others = ", ".join(filter(scored_pairs.has_no_window, PASSES))
         raise ReportError(
             f"The pass {options.pass_} compares articles within a window of days only, so its pairs cannot show how "
             f"far apart duplicates are. Choose a pass that can compare all: {others}."
@@ -230,9 +220,9 @@ class GapsReport(Report, name="gaps", label="Time gaps", options=GapsOptions, he
     def result(self, scope: Scope, options: GapsOptions) -> Gaps:
         """Count the pairs that runs have stored, or those of the pass run afresh. Raises ReportError."""
         self.check(options)
-        which = pass_pairs(options, any_time=True)
-        edges = edges_of(which.lowest)
-        with scored(which, scope) as (cursor, facts):
+        which = scored_pairs.pass_pairs(options, any_time=True)
+        edges = scored_pairs.edges_of(which.lowest)
+        with scored_pairs.scored(which, scope) as (cursor, facts):
             gaps = count_gaps(cursor, edges)
             cursor.execute(_BY_DAYS_SQL, {"band": len(edges)})
             by_days = cursor.fetchall()
@@ -252,11 +242,11 @@ class GapsReport(Report, name="gaps", label="Time gaps", options=GapsOptions, he
                 f"Of {counted(every.later, 'pair')} published on different days, {every.far:,} "
                 f"({every.far / every.later:.2%}) are more than {FAR_DAYS} days apart."
             )
-        return " ".join([*said, *source_sentences(result)])
+        return " ".join([*said, *scored_pairs.source_sentences(result)])
 
     def tables(self, result: Gaps) -> list[Table]:
         """Return the gaps, the windows, the pairs far apart by band, and examples of them."""
-        windows, gaps, hours, *far = tables_of(result)
+        windows, gaps, hours, *far = super().tables(result)
         return [gaps, hours, replace(windows, title=f"Windows for scores {result.top}"), *far]
 
     def charts(self, result: Gaps) -> Sequence[Chart]:
@@ -285,7 +275,7 @@ def count_gaps(cursor: Any, edges: Sequence[float]) -> list[Gap]:
     found = {(band, same): rest for band, same, *rest in cursor.fetchall()}
     return [
         Gap(lowest, highest, same, *found.get((number, same), _NO_PAIRS))
-        for number, lowest, highest in bands_of(edges)
+        for number, lowest, highest in scored_pairs.bands_of(edges)
         for same in (True, False)
     ]
 

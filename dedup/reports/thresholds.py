@@ -20,33 +20,10 @@ from dedup.declarations import SettingEffect, setting
 from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.runs.scope import Scope
+from dedup.reports import scored_pairs
 from dedup.reports.base import Chart, Report
-from dedup.reports.columns import (
-    PART,
-    SHARE,
-    Confirmed,
-    Decided,
-    Table,
-    column,
-    drawn,
-    share_of,
-    share_of_all,
-    table,
-    tables_of,
-)
+from dedup.reports.columns import PART, SHARE, Confirmed, Decided, Table, column, drawn, share_of, share_of_all, table
 from dedup.reports.drawing import alt, precision_charts, stacked
-from dedup.reports.scored_pairs import (
-    CountedPairs,
-    OfBand,
-    PassOptions,
-    PassPairs,
-    bands_of,
-    copy_fresh,
-    edges_of,
-    pass_pairs,
-    scored,
-    source_sentences,
-)
 from dedup.research.precision import UNKNOWN, Estimate, precision_of
 
 # In the order of Counts. Articles are counted by the next statement.
@@ -152,7 +129,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreBand(OfBand):
+class ScoreBand(scored_pairs.OfBand):
     """The counts of a band. An article counts in the band of its best pair."""
 
     counts: Annotated[Counts, PART]
@@ -183,7 +160,7 @@ class Subset:
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdsOptions(PassOptions):
+class ThresholdsOptions(scored_pairs.PassOptions):
     """Which pairs, and whether the pass is run again at each threshold."""
 
     subset_check: bool = setting(
@@ -195,7 +172,7 @@ class ThresholdsOptions(PassOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds(CountedPairs):
+class Thresholds(scored_pairs.CountedPairs):
     """The pairs by score, in bands and from each band on."""
 
     bands: Annotated[
@@ -216,9 +193,9 @@ class ThresholdsReport(Report, name="thresholds", label="Thresholds", options=Th
 
     def result(self, scope: Scope, options: ThresholdsOptions) -> Thresholds:
         """Count the pairs that runs have stored, or those of the pass run afresh."""
-        which = pass_pairs(options, any_time=False)
-        with scored(which, scope) as (cursor, facts):
-            bands = count_bands(cursor, edges_of(which.lowest), scope)
+        which = scored_pairs.pass_pairs(options, any_time=False)
+        with scored_pairs.scored(which, scope) as (cursor, facts):
+            bands = count_bands(cursor, scored_pairs.edges_of(which.lowest), scope)
         totals = accumulate(band.counts for band in bands)
         thresholds = [Threshold(band.lowest, total) for band, total in zip(bands, totals, strict=True)]
         subset = list(check_subsets(which, scope)) if options.subset_check else []
@@ -244,11 +221,11 @@ class ThresholdsReport(Report, name="thresholds", label="Thresholds", options=Th
                 if missing
                 else " Subset check: each threshold finds all pairs of the next higher one."
             )
-        return " ".join([found, *source_sentences(result)])
+        return " ".join([found, *scored_pairs.source_sentences(result)])
 
     def tables(self, result: Thresholds) -> list[Table]:
         """Return the bands and the thresholds; what editors decided and the subset check, if there is any."""
-        bands, thresholds, subset = tables_of(result)
+        bands, thresholds, subset = super().tables(result)
         measured = "band pairs decided confirmed precision low high"
         precision = drawn(result.bands, ScoreBand, "precision", "Pairs that editors decided", columns=measured)
         decided = counts_of(result).decided
@@ -292,10 +269,10 @@ def count_bands(cursor: Any, edges: Sequence[float], scope: Scope) -> list[Score
     cursor.execute(_ARTICLES_SQL, scope.bounds())
     for band, articles, headline, text in cursor.fetchall():
         found[band] += Counts(articles=articles, headline_again=headline, text_again=text)
-    return [ScoreBand(lowest, highest, found[number]) for number, lowest, highest in bands_of(edges)]
+    return [ScoreBand(lowest, highest, found[number]) for number, lowest, highest in scored_pairs.bands_of(edges)]
 
 
-def check_subsets(which: PassPairs, scope: Scope) -> Iterator[Subset]:
+def check_subsets(which: scored_pairs.PassPairs, scope: Scope) -> Iterator[Subset]:
     """Run the pass at each threshold, and compare it with the next lower one. Memory holds some thousand pairs."""
     bound = bound_named(which.pass_name, SettingEffect.FROM_SCORE)
     if bound is None:
@@ -304,9 +281,9 @@ def check_subsets(which: PassPairs, scope: Scope) -> Iterator[Subset]:
     def copy_from(threshold: float) -> frozenset[int]:
         changes: dict[str, Any] = {bound: threshold}
         config = replace(which.config, **changes)
-        return copy_fresh(cursor, _COPY_CHECKED_SQL, replace(which, config=config), scope)
+        return scored_pairs.copy_fresh(cursor, _COPY_CHECKED_SQL, replace(which, config=config), scope)
 
-    edges = edges_of(which.lowest)
+    edges = scored_pairs.edges_of(which.lowest)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_CHECKED_SQL)
         copy_from(edges[0])

@@ -12,19 +12,7 @@ from typing import Any
 
 from articles.files.records import UnreadableFileError
 from dedup.models import Membership
-from dedup.research.labels import (
-    LabelsError,
-    Named,
-    NotFoundError,
-    Problem,
-    column_name,
-    first_text,
-    for_example,
-    in_parts,
-    named_by,
-    rows_of_file,
-    stored_articles,
-)
+from dedup.research import labels
 
 
 def agreement_of(clusters: Sequence[Hashable], of_file: Sequence[Hashable]) -> dict[str, Any]:
@@ -84,7 +72,7 @@ class Clustered:
     """An article of the file and its cluster."""
 
     line: int
-    named: Named
+    named: labels.Named
     cluster: Cluster
 
 
@@ -93,37 +81,37 @@ class FoundClusters:
     """The cluster that the file gives each stored article, by its id; and the rows that do not count."""
 
     clusters: dict[int, Cluster]
-    problems: Sequence[Problem]
+    problems: Sequence[labels.Problem]
 
 
-def read_clusters(path: Path) -> tuple[list[Clustered], list[Problem]]:
+def read_clusters(path: Path) -> tuple[list[Clustered], list[labels.Problem]]:
     """Return the rows of a .jsonl or .csv file, which may be gzipped, and the rows that name no article.
 
     A row has id (external id) or url, and cluster; an empty cluster is an article alone. Raises LabelsError,
     FileUsageError and UnreadableFileError if no row can be used.
     """
-    rows, problems = rows_of_file(str(path), _check_header, _row)
+    rows, problems = labels.rows_of_file(str(path), _check_header, _row)
     if not rows:
-        raise LabelsError(f"{path} names no article and its cluster{for_example(problems)}")
+        raise labels.LabelsError(f"{path} names no article and its cluster{labels.for_example(problems)}")
     return rows, problems
 
 
-def find_clustered(rows: Sequence[Clustered], problems: Sequence[Problem], path: Path) -> FoundClusters:
+def find_clustered(rows: Sequence[Clustered], problems: Sequence[labels.Problem], path: Path) -> FoundClusters:
     """Return the rows whose article is stored. Raises LabelsError if there is none."""
-    stored = stored_articles(row.named for row in rows)
+    stored = labels.stored_articles(row.named for row in rows)
     clusters: dict[int, Cluster] = {}
     bad = list(problems)
     for row in rows:
         try:
             article = stored(row.named)
-        except NotFoundError as error:
-            bad.append(Problem(row.line, str(error), stored=False, file=path.name))
+        except labels.NotFoundError as error:
+            bad.append(labels.Problem(row.line, str(error), stored=False, file=path.name))
             continue
         if clusters.setdefault(article, row.cluster) != row.cluster:
             reason = f"{row.named} is in the cluster {clusters[article]!r} too; leave it in one cluster"
-            bad.append(Problem(row.line, reason, file=path.name))
+            bad.append(labels.Problem(row.line, reason, file=path.name))
     if not clusters:
-        raise LabelsError(f"{path} names no stored article{for_example(bad)}")
+        raise labels.LabelsError(f"{path} names no stored article{labels.for_example(bad)}")
     return FoundClusters(clusters, sorted(bad, key=lambda problem: problem.line))
 
 
@@ -133,7 +121,7 @@ def compared(found: FoundClusters) -> dict[str, Any]:
     An article that is in no stored cluster is alone. Shares are 0..1, None for a share of nothing.
     """
     ours: dict[int, int] = {}
-    for some in in_parts(list(found.clusters)):
+    for some in labels.in_parts(list(found.clusters)):
         ours.update(Membership.objects.filter(article__in=some).order_by().values_list("article", "cluster"))
     numbers = agreement_of([ours.get(article, -article) for article in found.clusters], list(found.clusters.values()))
     return {
@@ -153,7 +141,7 @@ def _rounded(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_header(names: Sequence[str]) -> None:
-    known = set(map(column_name, names))
+    known = set(map(labels.column_name, names))
     if not known & set(_CLUSTERS) or not known & {*_IDS, "url"}:
         raise UnreadableFileError(f"the header {', '.join(names)!r} needs the columns cluster, and id or url")
 
@@ -162,4 +150,4 @@ def _row(values: Mapping[str, object], line: int, _file: str) -> Clustered:
     """Return the article and the cluster of a row. Raises ValueError with the reason if it has none."""
     if not values.keys() & set(_CLUSTERS):
         raise ValueError("the row has no cluster; give its name, or null for an article alone")
-    return Clustered(line, named_by(values, _IDS, "url"), first_text(values, _CLUSTERS) or line)
+    return Clustered(line, labels.named_by(values, _IDS, "url"), labels.first_text(values, _CLUSTERS) or line)

@@ -23,18 +23,7 @@ from dedup.detection.runs.profiles import ProfileError, configs_of
 from dedup.detection.types import Window
 from dedup.detection.verdicts.model import LABELS, ModelError
 from dedup.models import DetectionRun, Evidence, Pair, Verdict
-from dedup.research.answers import (
-    COUNTED,
-    NEAR_DAYS,
-    Answer,
-    LabelledPair,
-    NumbersByName,
-    cross_validate,
-    grid,
-    numbers_of,
-    score_numbers,
-    threshold_curve,
-)
+from dedup.research import answers
 from dedup.research.apart import Detected
 from dedup.research.decided import IdPair
 from dedup.research.labels import Label, in_parts
@@ -81,17 +70,17 @@ class Judged:
         """Return whether it was proposed and judged by the model, which never gives exactly 0; a rule does."""
         return self.pair is not None and self.pair.duplicate_probability != 0
 
-    def answer(self, features: Mapping[IdPair, Row]) -> Answer:
+    def answer(self, features: Mapping[IdPair, Row]) -> answers.Answer:
         """Return the stored verdict on it, and what another model needs, as far as that is among these features."""
         verdict, probability = (self.pair.verdict, self.pair.duplicate_probability) if self.pair else (None, None)
         own = features.get(self.ends)
-        return Answer(self.label, self.found.weight, self.days, verdict, probability, own, self.by_the_model)
+        return answers.Answer(self.label, self.found.weight, self.days, verdict, probability, own, self.by_the_model)
 
     @property
-    def labelled(self) -> LabelledPair:
+    def labelled(self) -> answers.LabelledPair:
         """Return it as a pair to learn from."""
         later = max(self.left.date, self.right.date)
-        return LabelledPair((str(self.left.pk), str(self.right.pk)), later, self.label, self.found.weight)
+        return answers.LabelledPair((str(self.left.pk), str(self.right.pk)), later, self.label, self.found.weight)
 
 
 def judged_pairs(found: Sequence[Label]) -> list[Judged]:
@@ -115,10 +104,10 @@ class Measured:
     """The report on a run, as JSON has it, and its labelled pairs for other models to judge."""
 
     report: dict[str, Any]
-    samples: Sequence[Answer]
+    samples: Sequence[answers.Answer]
 
 
-def samples_of(found: Sequence[Label]) -> list[Answer]:
+def samples_of(found: Sequence[Label]) -> list[answers.Answer]:
     """Return labelled pairs with their features, to fit a model on."""
     judged = judged_pairs(found)
     features = features_of_pairs([pair.ends for pair in judged])
@@ -178,7 +167,7 @@ def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[Id
     """
     strata = sorted({pair.found.stratum for pair in judged} - {""})
     files = dict.fromkeys(pair.found.file for pair in judged)
-    wrong = [pair for pair in judged if pair.label in COUNTED and pair.called != (pair.label == "D")]
+    wrong = [pair for pair in judged if pair.label in answers.COUNTED and pair.called != (pair.label == "D")]
     # False duplicates before missed ones, those with the largest weight first.
     wrong.sort(key=lambda pair: (not pair.called, -pair.found.weight, pair.found.line))
     return {
@@ -203,25 +192,25 @@ def counts_of(judged: Sequence[Judged]) -> dict[str, Any]:
         "evaluated": len(judged),
         "by_label": {label: by_label[label] for label in LABELS},
         "proposed": {label: proposed[label] for label in LABELS},
-        "within_3_days": sum(pair.days <= NEAR_DAYS for pair in judged),
+        "within_3_days": sum(pair.days <= answers.NEAR_DAYS for pair in judged),
     }
 
 
 def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
     return {
-        **numbers_of([pair.answer({}) for pair in judged]),
+        **answers.numbers_of([pair.answer({}) for pair in judged]),
         "passes": {name: score_of(judged, [name in pair.passes for pair in judged]) for name in passes},
     }
 
 
 def _near(judged: Iterable[Judged]) -> list[Judged]:
-    return [pair for pair in judged if pair.days <= NEAR_DAYS]
+    return [pair for pair in judged if pair.days <= answers.NEAR_DAYS]
 
 
-def score_of(judged: Sequence[Judged], calls: Sequence[bool] | None = None) -> NumbersByName:
+def score_of(judged: Sequence[Judged], calls: Sequence[bool] | None = None) -> answers.NumbersByName:
     """Return the numbers of these calls, or else of the verdicts."""
     calls = [pair.called for pair in judged] if calls is None else calls
-    return score_numbers([pair.label for pair in judged], [pair.found.weight for pair in judged], calls)
+    return answers.score_numbers([pair.label for pair in judged], [pair.found.weight for pair in judged], calls)
 
 
 # ---- thresholds ------------------------------------------------------------------------------------
@@ -242,7 +231,7 @@ def _curves_of(judged: Sequence[Judged], scored: PassScores) -> dict[str, Any]:
     for name, pairs in {"all": judged, "within_3_days": _near(judged)}.items():
         labels, weights = [pair.label for pair in pairs], [pair.found.weight for pair in pairs]
         found = [scored.scores.get(pair.ends) for pair in pairs]
-        curves[name] = threshold_curve(labels, weights, found, grid(scored.lowest, scored.used))
+        curves[name] = answers.threshold_curve(labels, weights, found, answers.grid(scored.lowest, scored.used))
     return {"used": scored.used, "enabled": scored.enabled, **curves}
 
 
@@ -258,7 +247,7 @@ def _cross_validated(judged: Sequence[Judged], features: Mapping[IdPair, Row]) -
     rows = [features[pair.ends] for pair in known]
     reason = "the labelled pairs are from too few days; label pairs from more days"
     try:
-        probabilities = cross_validate([pair.labelled for pair in known], rows, folds=_FOLDS)
+        probabilities = answers.cross_validate([pair.labelled for pair in known], rows, folds=_FOLDS)
     except ModelError as error:
         probabilities, reason = {}, str(error)
     if not probabilities:

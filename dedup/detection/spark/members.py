@@ -17,17 +17,7 @@ from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.tokens import distinct
 from dedup.detection.passes.base import Pass
 from dedup.detection.passes.members import MemberPass
-from dedup.detection.spark.parts import (
-    KEYS,
-    PAIRS,
-    Keys,
-    Work,
-    compared_contents,
-    near_parts,
-    pair_table,
-    read_part,
-    write,
-)
+from dedup.detection.spark import parts
 from dedup.detection.spark.schema import ddl, needed
 from dedup.detection.spark.stages import Done, files_of, perform_all, store
 from dedup.detection.types import Phase
@@ -59,7 +49,7 @@ class Compared(NamedTuple):
 
 
 def find_by_members(
-    spark: Any, work: Work, detection_pass: Pass, config: Any, _first_day: int, folder: Path
+    spark: Any, work: parts.Work, detection_pass: Pass, config: Any, _first_day: int, folder: Path
 ) -> dict[str, Any]:
     """Write the pairs of articles that share enough; return what the tasks did."""
     compared = Compared(cast("MemberPass", detection_pass), config, folder)
@@ -76,24 +66,24 @@ def find_by_members(
     sent = spark.range(0, len(work.parts), 1, max(1, len(work.parts))).mapInArrow(send, ddl(HELD))
     counted = sent.groupBy("range").applyInArrow(lambda table: counted_in_range(table, width, least), ddl(HELD))
     store(counted, folder / "counted", by="part")
-    near = near_parts(work.parts, config.day_window)
+    near = parts.near_parts(work.parts, config.day_window)
     tasks = [(one, other) for one, other in near if work.parts[other].first_day <= work.last_day]
     return perform_all(spark, tasks, partial(_pairs_of_tile, work, compared), folder / "tallies")
 
 
-def sets_of(work: Work, part: int, compared: Compared) -> pa.Table:
+def sets_of(work: parts.Work, part: int, compared: Compared) -> pa.Table:
     """Return the SETS of a part, by day and id: its shingles as they are stored, or sentences, which are made once."""
     if compared.by.index == Phase.SHINGLES:
-        rows = work.read_prepared(part, [*KEYS, "shingles"], (1, work.last_day))
+        rows = work.read_prepared(part, [*parts.KEYS, "shingles"], (1, work.last_day))
         none = pa.array([b""] * rows.num_rows, pa.binary())
-        return rows.rename_columns([*KEYS, "members"]).append_column("weights", none)
+        return rows.rename_columns([*parts.KEYS, "members"]).append_column("weights", none)
     file = compared.folder / "sets" / f"{part:06}.parquet"
     if not file.exists():
-        articles = read_part(work.parts[part], ["content", "boilerplate"], last_day=work.last_day)
-        sets, weights, _ = compared.by.made(compared_contents(articles, work.mode), compared.config)
+        articles = parts.read_part(work.parts[part], ["content", "boilerplate"], last_day=work.last_day)
+        sets, weights, _ = compared.by.made(parts.compared_contents(articles, work.mode), compared.config)
         blobs = (np.split(array, sets.offsets[1:-1]) if articles.num_rows else [] for array in (sets.values, weights))
         stored = [pa.array([blob.tobytes() for blob in of_texts], pa.binary()) for of_texts in blobs]
-        write(pa.table([*articles.select(KEYS).columns, *stored], schema=SETS), file)
+        parts.write(pa.table([*articles.select(parts.KEYS).columns, *stored], schema=SETS), file)
     return parquet.read_table(file, use_threads=False)
 
 
@@ -102,15 +92,15 @@ def members_in(sets: pa.Table, kind: np.dtype[Any]) -> Unsigned:
     return np.frombuffer(b"".join(sets["members"].to_pylist()), dtype=f"<u{kind.itemsize}")
 
 
-def _pairs_of_tile(work: Work, compared: Compared, tile: tuple[int, int]) -> Done:
-    parts = sorted({*tile})
+def _pairs_of_tile(work: parts.Work, compared: Compared, tile: tuple[int, int]) -> Done:
+    numbers = sorted({*tile})
     counted = []
-    for part in parts:
+    for part in numbers:
         files = files_of(compared.folder / "counted" / f"part={part}")
         rows = [row for file in files for row in parquet.ParquetFile(file).read().to_pylist()]
         counted.append(counted_of(rows, compared.kind.itemsize))
-    pairs, candidates = shared_pairs([sets_of(work, part, compared) for part in parts], counted, compared)
-    write(pairs, compared.folder / "pairs" / f"{tile[0]:06}-{tile[1]:06}.parquet")
+    pairs, candidates = shared_pairs([sets_of(work, part, compared) for part in numbers], counted, compared)
+    parts.write(pairs, compared.folder / "pairs" / f"{tile[0]:06}-{tile[1]:06}.parquet")
     return Done(candidates, candidates, pairs.num_rows)
 
 
@@ -134,13 +124,13 @@ def shared_pairs(sets: Sequence[pa.Table], counted: Sequence[Counted], compared:
     by, config = compared.by, compared.config
     sided = [table.append_column("side", pa.array([side] * table.num_rows)) for side, table in enumerate(sets)]
     texts = pa.concat_tables(sided).sort_by([("day", "ascending"), ("id", "ascending")])
-    keys = Keys.of(texts)
+    keys = parts.Keys.of(texts)
     sizes = pc.binary_length(texts["members"]).to_numpy() // compared.kind.itemsize
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])
     weights = np.frombuffer(b"".join(texts["weights"].to_pylist()), dtype="<f4")
     members, places = np.unique(np.concatenate([part.members for part in counted]), return_index=True)
     counts = np.concatenate([part.counts for part in counted])[places].astype(np.int64)
-    tables, candidates = [PAIRS.empty_table()], 0
+    tables, candidates = [parts.PAIRS.empty_table()], 0
     for part in by.shared(
         by.sets(members_in(texts, compared.kind).view(compared.kind), offsets, weights),
         DayRange(keys.days, 0, config.day_window),
@@ -151,7 +141,7 @@ def shared_pairs(sets: Sequence[pa.Table], counted: Sequence[Counted], compared:
         candidates += part.candidates
         noted = zip(part.shared.tolist(), part.members.tolist(), strict=True)
         details = [json.dumps({"shared": number, by.members: count}, ensure_ascii=False) for number, count in noted]
-        tables.append(pair_table(keys.at(part.left), keys.at(part.right), part.scores, details))
+        tables.append(parts.pair_table(keys.at(part.left), keys.at(part.right), part.scores, details))
     return pa.concat_tables(tables), candidates
 
 

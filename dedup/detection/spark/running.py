@@ -28,19 +28,8 @@ from dedup.detection.spark.keyed import find_keyed
 from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, check_versions, fingerprint, versions
 from dedup.detection.spark.members import find_by_members
 from dedup.detection.spark.parts import PAIRS, Work, parts_of, prepare
-from dedup.detection.spark.schema import EVIDENCE, HUBS, Bundle, ddl, of_pass
-from dedup.detection.spark.stages import (
-    Counts,
-    Stages,
-    f,
-    files_of,
-    kept,
-    mapped,
-    month_of_pair,
-    perform_all,
-    store,
-    stored,
-)
+from dedup.detection.spark.schema import EPOCH, EVIDENCE, HUBS, Bundle, ddl, of_pass
+from dedup.detection.spark.stages import Counts, Stages, f, files_of, kept, mapped, perform_all, store, stored
 from dedup.detection.spark.tiles import find_in_tile, find_on_day, tiles_of
 from dedup.detection.types import VerdictKind
 
@@ -174,7 +163,7 @@ class ClusterRun:
         if self._rules:
             found = mapped(found, partial(_allowed, name, config, self._rules), ddl(PAIRS))
         evidence = kept(found, to / "allowed")
-        placed = evidence.withColumn("month", month_of_pair()).select(*EVIDENCE.names, "month").repartition("month")
+        placed = evidence.withColumn("month", _month_of_pair()).select(*EVIDENCE.names, "month").repartition("month")
         store(placed, of_pass(self._bundle.evidence, name), by="month")
         number = 0
         if any(files_of(folder / "hubs")):
@@ -191,6 +180,13 @@ class ClusterRun:
         kinds = {kind.value: verdicts["verdicts"].get(kind.value, 0) for kind in VerdictKind}
         hubs = sum(counts["hubs"] for counts in self._counts.values())
         return {"crowded": hubs, "verdicts": kinds, "group_checks": verdicts["group_checks"], **clusters}
+
+
+def _month_of_pair() -> Any:
+    """Return the month of a pair's later article, as the names of folders have it, given left_day and right_day."""
+    later = f.greatest("left_day", "right_day")
+    day = f.date_add(f.lit("1970-01-01").cast("date"), (later - EPOCH).cast("int"))
+    return f.date_format(day, "yyyy-MM")
 
 
 def _allowed(pass_name: str, config: PassConfig, rules: Rules, pairs: pa.Table) -> pa.Table:

@@ -94,13 +94,6 @@ def day_number() -> Any:
     return (f.datediff("day", f.lit("1970-01-01")) + f.lit(EPOCH)).cast("long").alias("day")
 
 
-def month_of_pair() -> Any:
-    """Return the month of a pair's later article, as the names of folders have it, given left_day and right_day."""
-    later = f.greatest("left_day", "right_day")
-    day = f.date_add(f.lit("1970-01-01").cast("date"), (later - EPOCH).cast("int"))
-    return f.date_format(day, "yyyy-MM")
-
-
 def mapped(frame: Any, convert: Callable[[pa.Table], pa.Table], schema: str) -> Any:
     """Return the rows of a frame, converted a batch at a time."""
 

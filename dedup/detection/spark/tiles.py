@@ -13,17 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dedup.detection.kernels.parity_join import (
-    TOLERANCE,
-    DayRange,
-    PairRange,
-    Pairs,
-    SimilarPairs,
-    Sketches,
-    candidate_tiles,
-    jaccard,
-    sketched,
-)
+from dedup.detection.kernels import parity_join
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.passes.near import NearPass, NearSets, note, pairs_of_groups
 from dedup.detection.passes.reading import ArticleBatch
@@ -90,20 +80,20 @@ def similar_in_tile(articles: NearSets, split: int, config: Any) -> TilePairs:
     The rows before `split` and those from it on are each ordered by day; a pair has one of each. With `split` 0, all
     rows are compared with each other.
     """
-    sketches = sketched(articles.sets, config.threshold)
+    sketches = parity_join.sketched(articles.sets, config.threshold)
     if split:
         tiles = _between(articles.days, sketches, split, config)
     else:
-        reach = PairRange(DayRange(articles.days, 0, config.day_window).earliest, 0)
-        tiles = candidate_tiles(sketches, reach, config.threshold)
+        reach = parity_join.PairRange(parity_join.DayRange(articles.days, 0, config.day_window).earliest, 0)
+        tiles = parity_join.candidate_tiles(sketches, reach, config.threshold)
     counter = _Counter(articles.days, config.dense_from)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     found += (counter.open(one, other) for one, other in tiles)
     one, other = counter.open(*(np.concatenate(side) for side in zip(*found, strict=True)), count=False)
     order = np.lexsort((other, one))
     one, other = one[order], other[order]
-    scores = jaccard(articles.sets, one, other, articles.universe)
-    reached = scores >= config.threshold - TOLERANCE
+    scores = parity_join.jaccard(articles.sets, one, other, articles.universe)
+    reached = scores >= config.threshold - parity_join.TOLERANCE
     return TilePairs(one[reached], other[reached], scores[reached], len(one), counter.dense_days)
 
 
@@ -123,7 +113,7 @@ class _Counter:
     def dense_days(self) -> IntArray:
         return np.flatnonzero(self._dense) + self._first
 
-    def open(self, one: IntArray, other: IntArray, *, count: bool = True) -> Pairs:
+    def open(self, one: IntArray, other: IntArray, *, count: bool = True) -> parity_join.Pairs:
         """Return the pairs of days without too many."""
         later = np.maximum(self._days[one], self._days[other])
         wanted = ~self._dense[later - self._first]
@@ -136,7 +126,7 @@ class _Counter:
         return one, other
 
 
-def _between(days: IntArray, sketches: Sketches, split: int, config: Any) -> Iterator[Pairs]:
+def _between(days: IntArray, sketches: parity_join.Sketches, split: int, config: Any) -> Iterator[parity_join.Pairs]:
     """Yield the candidates of one side with the other, strip by strip."""
     day_window = config.day_window
     for start in range(split, len(days), _STRIP):
@@ -146,8 +136,9 @@ def _between(days: IntArray, sketches: Sketches, split: int, config: Any) -> Ite
         rows = np.concatenate([np.arange(begin, end), strip])
         earliest = np.arange(len(rows))
         earliest[end - begin :] = np.searchsorted(days[begin:end], days[strip] - day_window)
-        part = Sketches(np.ascontiguousarray(sketches.words[:, rows]), sketches.sizes[rows])
-        for left, right in candidate_tiles(part, PairRange(earliest, end - begin), config.threshold):
+        part = parity_join.Sketches(np.ascontiguousarray(sketches.words[:, rows]), sketches.sizes[rows])
+        reach = parity_join.PairRange(earliest, end - begin)
+        for left, right in parity_join.candidate_tiles(part, reach, config.threshold):
             asked = left < end - begin
             one, other = rows[left[asked]], rows[right[asked]]
             near = np.abs(days[one] - days[other]) <= day_window
@@ -200,7 +191,7 @@ def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -
     articles = pa.concat_tables(of_days(table, first, day) for table in read)
     articles = articles.sort_by([("day", "ascending"), ("id", "ascending")])
     sets, tally = _sets_of([articles], by, config, work), Tally()
-    asked = DayRange(sets.days, int(np.searchsorted(sets.days, day)), config.day_window)
+    asked = parity_join.DayRange(sets.days, int(np.searchsorted(sets.days, day)), config.day_window)
     found = pairs_of_groups(sets, asked, config)
     note(found, sets.ids, tally)
     pairs = scored_pairs(by, sets, Keys.of(articles), found, config.threshold)
@@ -210,7 +201,7 @@ def find_on_day(work: Work, by: NearPass, config: Any, folder: Path, day: int) -
 
 
 def scored_pairs(
-    by: NearPass, articles: NearSets, keys: Keys, found: TilePairs | SimilarPairs, threshold: float
+    by: NearPass, articles: NearSets, keys: Keys, found: TilePairs | parity_join.SimilarPairs, threshold: float
 ) -> pa.Table:
     """Return pairs of the articles by their places as a table, with the scores that the pass writes."""
     reached, written = by.reached(found.scores, threshold)

@@ -15,17 +15,8 @@ from dedup.detection.runs.profiles import ProfileError
 from dedup.management.arguments import CORPUS_EXIT_CODES, add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import DetectionRun
 from dedup.reports.drawing import evaluation_charts, svg
+from dedup.research import apart
 from dedup.research.answers import Answer
-from dedup.research.apart import (
-    Corpus,
-    Detected,
-    Detection,
-    detected,
-    read_corpora,
-    read_corpus,
-    readable_articles,
-    run_apart,
-)
 from dedup.research.clusters import FoundClusters, compared, find_clustered, read_clusters
 from dedup.research.corpora import cross_table, learning_curve
 from dedup.research.labels import LabelsError, find_labelled, read_label_files
@@ -125,7 +116,7 @@ class Command(LongCommand):
     def _measured(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the report on a file of articles, or on the last run with pairs of label files or of a sample."""
         if options["articles"] is not None:
-            corpus = read_corpus(options["articles"], options["labels"])
+            corpus = apart.read_corpus(options["articles"], options["labels"])
             return self._measured_apart(corpus, chosen_detection(options, self.stderr.write), options).report
         run, of_sample = _last_run(), ""
         if options["sample"] is not None:
@@ -135,20 +126,20 @@ class Command(LongCommand):
                 raise LabelsError(
                     f"the validation sample {sample} has no labels yet; label its pairs, or import labels"
                 )
-            stored = Detected(run, read.pairs, ())
+            stored = apart.Detected(run, read.pairs, ())
             of_sample = f" Validation sample {sample}, seed {sample.seed}. {read.summary()}"
         else:
             paths = [Path(name) for name in options["labels"]]
-            stored = Detected(run, *find_labelled(*read_label_files(paths), paths))
+            stored = apart.Detected(run, *find_labelled(*read_label_files(paths), paths))
         report = measured(
             stored, cross_validated=options["cross_validate"], sampled=False, thresholds=options["thresholds"]
         ).report
         report["about"] += of_sample
         return report
 
-    def _measured_apart(self, corpus: Corpus, how: Detection, options: dict[str, Any]) -> Measured:
+    def _measured_apart(self, corpus: apart.Corpus, how: apart.Detection, options: dict[str, Any]) -> Measured:
         """Import the articles into a temporary schema, run there, and measure."""
-        with detected(corpus, how) as found:
+        with apart.detected(corpus, how) as found:
             several = bool(options["corpus"])
             return measured(
                 found,
@@ -160,7 +151,7 @@ class Command(LongCommand):
 
     def _measure_corpora(self, options: dict[str, Any]) -> None:
         """Measure each corpus in turn; then fit models on some of them, and judge them on the others."""
-        corpora = read_corpora(options["corpus"])
+        corpora = apart.read_corpora(options["corpus"])
         if options["learning_curve"] and len(corpora) == 1:
             raise LabelsError("--learning-curve needs another corpus to start from; give --corpus twice or more")
         how = chosen_detection(options, self.stderr.write)
@@ -184,8 +175,8 @@ class Command(LongCommand):
         if options["articles"] is None:
             result = _clusters_of(_last_run(), None, find())
         else:
-            articles = readable_articles(options["articles"])
-            with run_apart(articles, chosen_detection(options, self.stderr.write), find) as (run, found):
+            articles = apart.readable_articles(options["articles"])
+            with apart.run_apart(articles, chosen_detection(options, self.stderr.write), find) as (run, found):
                 result = _clusters_of(run, articles, found)
         self._print_problems(result["clusters"]["problems"])
         self.write_result(result, options, print_clusters)

@@ -28,16 +28,7 @@ from dedup.detection.runs.profiles import Configs, ProfileError, enabled
 from dedup.detection.runs.progress import print_run, run_progress
 from dedup.detection.runs.scope import Scope, ScopeError, only_new
 from dedup.detection.runs.starting import RunActiveError, run_lock, start_run
-from dedup.management.arguments import (
-    add_audit_option,
-    add_run_format_option,
-    add_run_options,
-    audit_run,
-    check_audit,
-    chosen_configs,
-    chosen_profile,
-    chosen_scope,
-)
+from dedup.management import arguments
 from dedup.models import Profile
 
 
@@ -60,31 +51,31 @@ class Command(LongCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
-        add_run_options(parser)
+        arguments.add_run_options(parser)
         parser.add_argument(
             "--new",
             action="store_true",
             help="compare only articles that are new or have changed since the last full run, each within its windows",
         )
         add_workers_option(parser, note="; small archives and dry runs use one")
-        add_audit_option(parser)
+        arguments.add_audit_option(parser)
         parser.add_argument(
             "--no-verdicts",
             action="store_true",
             help="store the pairs found, and leave the verdicts to a later run",
         )
         parser.add_argument("--dry-run", action="store_true", help="print the pairs found, but store nothing")
-        add_run_format_option(parser)
+        arguments.add_run_format_option(parser)
         add_engine_options(parser)
 
     def handle(self, **options: Any) -> None:
         """Run."""
         # In a database whose locale ignores other scripts, a run would find nothing and report no error.
         self.check_database()
-        profile = chosen_profile(options)
-        configs = chosen_configs(profile, options)
-        scope = chosen_scope(profile, options)
-        check_audit(options, configs)
+        profile = arguments.chosen_profile(options)
+        configs = arguments.chosen_configs(profile, options)
+        scope = arguments.chosen_scope(profile, options)
+        arguments.check_audit(options, configs)
         check_engine(options)
         if options["engine"] == "spark":
             find_with_spark(options, self.stdout, self.stderr)
@@ -127,7 +118,7 @@ class Command(LongCommand):
             )
         print_run(run, options["format"], self.stdout, detailed=options["verbosity"] > 1)
         if options["audit"]:
-            audit_run(configs, scope, options, self.stdout, self.stderr)
+            arguments.audit_run(configs, scope, options, self.stdout, self.stderr)
 
     def _dry_run(self, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
         if scope.boilerplate is not Mode.KEEP and (weeks := outdated_weeks(scope.newspaper_ids, until=scope.until)):

@@ -15,24 +15,13 @@ from articles.management.base import ExitCode, LongCommand
 from dedup.detection.verdicts.model import ModelError, dump_model
 from dedup.management.arguments import CORPUS_EXIT_CODES, add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import FittedModel
+from dedup.research import learning
 from dedup.research.adjusting import Extent
 from dedup.research.apart import detected, read_corpora
 from dedup.research.corpora import fitted_on
 from dedup.research.decided import MOST_OF_ONE
 from dedup.research.labels import Label, find_articles, read_labels
-from dedup.research.learning import (
-    SHIPPED,
-    LearningError,
-    agreement,
-    change_counts,
-    change_to,
-    described_changes,
-    held_out,
-    learn,
-    store,
-    training_set,
-    use,
-)
+from dedup.research.learning import LearningError
 from dedup.research.lessons import SHOWN_CHANGES
 from dedup.research.measure import samples_of
 from dedup.research.print import console_on, print_problems, table_of
@@ -62,7 +51,7 @@ class Command(LongCommand):
         """Declare the options."""
         doing = parser.add_mutually_exclusive_group()
         doing.add_argument("--switch-on", action="store_true", help="put the new model into use immediately")
-        doing.add_argument("--use", metavar="MODEL", help=f"put this model into use: its number, or {SHIPPED}")
+        doing.add_argument("--use", metavar="MODEL", help=f"put this model into use: its number, or {learning.SHIPPED}")
         doing.add_argument("--list", action="store_true", help="list the models and show which one is in use")
         parser.add_argument(
             "--labels", metavar="FILE", help="also learn from these labelled pairs; the same files as for evaluate"
@@ -105,9 +94,9 @@ class Command(LongCommand):
         self.stdout.write(json.dumps(result) if options["format"] == "json" else said)
 
     def _use(self, options: dict[str, Any]) -> None:
-        fitted = use(options["use"])
+        fitted = learning.use(options["use"])
         name = f"Model {fitted.pk}" if fitted else "The shipped model"
-        said = json.dumps({"in_use": fitted.pk if fitted else SHIPPED})
+        said = json.dumps({"in_use": fitted.pk if fitted else learning.SHIPPED})
         self.stdout.write(said if options["format"] == "json" else f"{name} is in use. {_REJUDGED}")
 
     def _list(self, options: dict[str, Any]) -> None:
@@ -121,23 +110,23 @@ class Command(LongCommand):
             for model in FittedModel.objects.order_by("pk")
         ]
         in_use = not any(row["in_use"] for row in rows)
-        shipped = {"model": SHIPPED, "learnt_at": None, "decisions": 0, "in_use": in_use}
+        shipped = {"model": learning.SHIPPED, "learnt_at": None, "decisions": 0, "in_use": in_use}
         self.write_result([shipped, *rows], options, _print_models)
 
     def _learn(self, options: dict[str, Any]) -> None:
         labels = self._labels(options["labels"])
         with self.progress(options) as progress:
             task = progress.add_task("learning", total=_STEPS)
-            training = training_set(labels)
+            training = learning.training_set(labels)
             progress.advance(task)
-            learnt = learn(training)
+            learnt = learning.learn(training)
             model = learnt.model
             progress.advance(task)
-            agreed = agreement(training, held_out(training))
+            agreed = learning.agreement(training, learning.held_out(training))
             progress.advance(task)
-            change = change_to(model)
+            change = learning.change_to(model)
             progress.advance(task)
-        fitted = store(model, training.decisions, in_use=options["switch_on"])
+        fitted = learning.store(model, training.decisions, in_use=options["switch_on"])
         result = {
             "model": fitted.pk,
             "in_use": fitted.in_use,
@@ -148,8 +137,8 @@ class Command(LongCommand):
             "agreement": dict(zip(("tested", "in_use", "learnt"), agreed, strict=True)),
             "compared": change.compared,
             "judged": change.judged,
-            "counts": change_counts(change),
-            "changed": described_changes(change, change.changes.changed[:SHOWN_CHANGES]),
+            "counts": learning.change_counts(change),
+            "changed": learning.described_changes(change, change.changes.changed[:SHOWN_CHANGES]),
         }
         self.write_result(result, options, self._print)
 

@@ -15,19 +15,9 @@ from dedup.detection.kernels.tokens import character_shingle_sets, jaccard_of
 from dedup.detection.passes.containment import ContainmentConfig, ContainmentPass
 from dedup.detection.passes.minhash import MinhashConfig
 from dedup.detection.passes.sentence import SentenceConfig, SentencePass
+from dedup.detection.spark import members
 from dedup.detection.spark.bands import in_bands, met, of_groups, signed, verified
 from dedup.detection.spark.clustering import cluster_rows, clustering_of, local_stars
-from dedup.detection.spark.members import (
-    SETS,
-    Compared,
-    counted_in_range,
-    counted_of,
-    members_in,
-    packed,
-    sent_by,
-    shared_pairs,
-    unpacked,
-)
 from dedup.detection.spark.parts import KEYS
 from dedup.detection.types import Tally
 
@@ -64,32 +54,32 @@ def joined(every: list[Article], column: str, kind: str) -> Any:
     return np.frombuffer(b"".join(row[column] for row in every), dtype=kind)
 
 
-def in_parts(every: list[Article], compared: Compared, parts: int, ranges: int) -> set[tuple[object, ...]]:
+def in_parts(every: list[Article], compared: members.Compared, parts: int, ranges: int) -> set[tuple[object, ...]]:
     """Return the pairs of a corpus cut into parts in a random order."""
     width, least = compared.kind.itemsize, compared.by.counted_from(compared.config)
     own = [
-        pa.Table.from_pylist([every[row] for row in sorted(rows)], schema=SETS)
+        pa.Table.from_pylist([every[row] for row in sorted(rows)], schema=members.SETS)
         for rows in np.array_split(np.random.default_rng(parts).permutation(len(every)), parts)
     ]
     sent = pa.concat_tables(
-        [sent_by(number, members_in(table, compared.kind), ranges) for number, table in enumerate(own)]
+        [members.sent_by(number, members.members_in(table, compared.kind), ranges) for number, table in enumerate(own)]
     )
     rows = [
         row
         for place in range(ranges)
-        for row in counted_in_range(sent.filter(pc.equal(sent["range"], place)), width, least).to_pylist()
+        for row in members.counted_in_range(sent.filter(pc.equal(sent["range"], place)), width, least).to_pylist()
     ]
-    counted = [counted_of([row for row in rows if row["part"] == number], width) for number in range(parts)]
-    tables = [shared_pairs([own[number]], [counted[number]], compared)[0] for number in range(parts)]
+    counted = [members.counted_of([row for row in rows if row["part"] == number], width) for number in range(parts)]
+    tables = [members.shared_pairs([own[number]], [counted[number]], compared)[0] for number in range(parts)]
     tables += [
-        shared_pairs([own[one], own[other]], [counted[one], counted[other]], compared)[0]
+        members.shared_pairs([own[one], own[other]], [counted[one], counted[other]], compared)[0]
         for one, other in combinations(range(parts), 2)
     ]
     rows_found = pa.concat_tables(tables).select(["left", "right", "score", "details"]).to_pylist()
     return {tuple(row.values()) for row in rows_found}
 
 
-def at_once(every: list[Article], compared: Compared) -> set[tuple[object, ...]]:
+def at_once(every: list[Article], compared: members.Compared) -> set[tuple[object, ...]]:
     """Return the pairs that one index of all articles finds."""
     values, weights = joined(every, "members", compared.by.stored_as), joined(every, "weights", "<f4")
     sizes = [len(row["members"]) // compared.kind.itemsize for row in every]
@@ -106,7 +96,7 @@ def at_once(every: list[Article], compared: Compared) -> set[tuple[object, ...]]
 @pytest.mark.parametrize(("parts", "ranges"), [(1, 1), (4, 3), (13, 7)])
 def test_containment_in_parts(tmp_path: Path, parts: int, ranges: int) -> None:
     config = ContainmentConfig(threshold=0.3, minimum_shared=3, most_articles=5)
-    every, compared = corpus(3, "<u4"), Compared(ContainmentPass(), config, tmp_path)
+    every, compared = corpus(3, "<u4"), members.Compared(ContainmentPass(), config, tmp_path)
     expected = at_once(every, compared)
     assert len(expected) > 50
     assert in_parts(every, compared, parts, ranges) == expected
@@ -115,7 +105,7 @@ def test_containment_in_parts(tmp_path: Path, parts: int, ranges: int) -> None:
 @pytest.mark.parametrize(("parts", "weighted"), [(1, True), (6, True), (6, False)])
 def test_sentences_in_parts(tmp_path: Path, parts: int, weighted: bool) -> None:
     config = SentenceConfig(threshold=0.2, most_articles=6, weighted=weighted)
-    every, compared = corpus(4, "<i8", weighted=weighted), Compared(SentencePass(), config, tmp_path)
+    every, compared = corpus(4, "<i8", weighted=weighted), members.Compared(SentencePass(), config, tmp_path)
     expected = at_once(every, compared)
     assert len(expected) > 20
     assert in_parts(every, compared, parts, ranges=3) == expected
@@ -127,7 +117,7 @@ def test_packed_numbers_come_back(width: int) -> None:
     highest = np.iinfo(kind).max
     for numbers in ([], [0], [0, highest], [5, 6, 255, 256, 70_000, highest - 1]):
         ascending = np.array(numbers, dtype=kind)
-        assert np.array_equal(unpacked(packed(ascending), width), ascending)
+        assert np.array_equal(members.unpacked(members.packed(ascending), width), ascending)
 
 
 def test_minhash_in_parts_finds_every_similar_pair() -> None:
