@@ -71,10 +71,10 @@ PAIRS: Final = needed(
     right_day=pa.int64(), left_newspaper=pa.int64(), right_newspaper=pa.int64(),
 )  # fmt: skip
 
-Scores = npt.NDArray[np.float64]
 
-
-def pair_table(one: Keys, other: Keys, scores: Scores, details: Sequence[str] | None = None) -> pa.Table:
+def pair_table(
+    one: Keys, other: Keys, scores: npt.NDArray[np.float64], details: Sequence[str] | None = None
+) -> pa.Table:
     """Return the pairs of the articles `one` and `other`, row by row."""
     swapped = one.ids > other.ids
     left = Keys(*(np.where(swapped, theirs, ours) for ours, theirs in zip(one, other, strict=True)))

@@ -11,24 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from dedup.detection.kernels import parity_join
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.passes.near import NearPass, NearSets, note, pairs_of_groups
 from dedup.detection.passes.reading import ArticleBatch
-from dedup.detection.spark.parts import (
-    PAIRS,
-    Keys,
-    Part,
-    Scores,
-    Work,
-    near_parts,
-    of_days,
-    pair_table,
-    read_part,
-    write,
-)
+from dedup.detection.spark.parts import PAIRS, Keys, Part, Work, near_parts, of_days, pair_table, read_part, write
 from dedup.detection.spark.schema import HUBS, table_of
 from dedup.detection.spark.stages import Done
 from dedup.detection.types import Tally
@@ -69,7 +59,7 @@ class TilePairs(NamedTuple):
 
     left: IntArray
     right: IntArray
-    scores: Scores
+    scores: npt.NDArray[np.float64]
     candidates: int
     dense_days: IntArray
 

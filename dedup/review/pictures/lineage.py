@@ -47,17 +47,10 @@ class Arrow(NamedTuple):
 class LineagePicture(InRows):
     """The drawn lineage. `rows` are newspapers with the heights of their lines; `zone` is of the axis."""
 
+    width, left, margin, radius = _WIDTH, _LEFT, _RIGHT, _RADIUS
     rows: list[tuple[str, str, float]]
-    marks: list[DrawnArticle]
     arrows: list[Arrow]
-    ticks: list[tuple[float, str]]
-    height: int
-    left_out: int
     zone: str
-    width: int = _WIDTH
-    left: int = _LEFT
-    radius: int = _RADIUS
-    margin: int = _RIGHT
 
 
 def draw_lineage(lineage: Lineage) -> LineagePicture:

@@ -4,7 +4,7 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 # All lengths are in pixels.
 _WIDTH = 720
@@ -65,13 +65,21 @@ class Mark(NamedTuple):
         return 7 if self.articles == 1 else 9 if self.articles < 10 else 12
 
 
+@dataclass(frozen=True)
 class InRows:
-    """A picture with a row for each newspaper above an axis; `margin` is right of the rows."""
+    """A picture with a row for each newspaper above an axis. `ticks` are places on it, and what is written there.
 
-    width: int
+    What there was no room for is counted in `left_out`. The rows begin at `left`; `margin` is right of them.
+    """
+
+    width: ClassVar[int]
+    left: ClassVar[int]
+    margin: ClassVar[int]
+
     height: int
-    margin: int
     marks: Sequence[Any]
+    ticks: list[tuple[float, str]]
+    left_out: int
 
     @property
     def right(self) -> int:
@@ -93,14 +101,8 @@ class InRows:
 class Timeline(InRows):
     """The drawn time line; newspapers beyond the last lane are counted only."""
 
-    height: int
+    width, left, margin = _WIDTH, _LEFT, _RIGHT
     lanes: list[Lane]
-    marks: list[Mark]
-    ticks: list[tuple[float, str]]  # places on the axis, and what is written there
-    left_out: int  # newspapers
-    width: int = _WIDTH
-    left: int = _LEFT
-    margin: int = _RIGHT
 
 
 def draw_timeline(events: Sequence[Event]) -> Timeline:
@@ -121,7 +123,7 @@ def draw_timeline(events: Sequence[Event]) -> Timeline:
         marks += _marks(own, first, days, y)
     height = _TOP + _LANE * len(names) + AXIS
     hours = days == 1 and any(event.time for event in events)
-    return Timeline(height, lanes, marks, _ticks(first, days, hours=hours), len(counted) - len(names))
+    return Timeline(height, marks, _ticks(first, days, hours=hours), len(counted) - len(names), lanes)
 
 
 def _x(day: datetime.date, time: datetime.time | None, first: datetime.date, days: int) -> float:
