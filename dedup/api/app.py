@@ -60,12 +60,7 @@ def _statuses(path: str, operation: dict[str, Any]) -> set[int]:
 
 
 api = API(
-    title="newsdedup",
-    version="1",
-    description=_DESCRIPTION,
-    urls_namespace="api",
-    docs_url=None,
-    renderer=RENDERER,
+    title="newsdedup", version="1", description=_DESCRIPTION, urls_namespace="api", docs_url=None, renderer=RENDERER
 )
 for prefix, router in (
     ("/articles", articles.router),

@@ -151,11 +151,7 @@ def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting
         choices = [(choice, choice) for choice in declared.choices]
         return forms.ChoiceField(choices=choices, help_text=declared.help, **common)
     bounds = f"{declared.minimum:,.12g} to {declared.maximum:,.12g} {declared.unit}; default {field.default:,.12g}."
-    common |= {
-        "help_text": f"{declared.help} {bounds}",
-        "min_value": declared.minimum,
-        "max_value": declared.maximum,
-    }
+    common |= {"help_text": f"{declared.help} {bounds}", "min_value": declared.minimum, "max_value": declared.maximum}
     if isinstance(field.default, int):
         return forms.IntegerField(widget=SliderInput if declared.slider else forms.NumberInput, **common)
     # Django writes step="any": whatever the declaration allows, a browser accepts.
@@ -222,10 +218,7 @@ class ScopeForm(StyledForm):
     """Which articles: first and last day of publication, both included, and newspapers."""
 
     since = forms.DateField(
-        required=False,
-        label="Published from",
-        widget=DayInput(),
-        help_text="If empty: from the first day.",
+        required=False, label="Published from", widget=DayInput(), help_text="If empty: from the first day."
     )
     until = forms.DateField(
         required=False,

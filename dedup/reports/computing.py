@@ -216,9 +216,7 @@ def _keep(report: Report, result: Callable[[], _Result], input_digest: str) -> N
     except Exception as error:
         log.exception("The report %s could not be computed after the run", report.name)
         StoredReport.objects.update_or_create(
-            report=report.name,
-            key=key_of(_default(report)),
-            defaults={"asked": _default(report), "error": str(error)},
+            report=report.name, key=key_of(_default(report)), defaults={"asked": _default(report), "error": str(error)}
         )
     else:
         Watermark.objects.create(name=_mark(report.name), revision=0, input_digest=input_digest)

@@ -176,10 +176,7 @@ def _laid_out(graph: nx.Graph[int], box: _Box) -> Iterator[tuple[int, tuple[floa
     # Names need room between groups.
     aside, above = (min(_MARGIN, side / 4) if side < 1 else 0.0 for side in (box.width, box.height))
     for newspaper, x, y in zip(found, across, down, strict=True):
-        yield (
-            newspaper,
-            (box.x + aside + x * (box.width - 2 * aside), box.y + above + y * (box.height - 2 * above)),
-        )
+        yield (newspaper, (box.x + aside + x * (box.width - 2 * aside), box.y + above + y * (box.height - 2 * above)))
 
 
 def _stretched(numbers: list[float]) -> list[float]:

@@ -56,7 +56,7 @@ WHERE evidence.run_id = ANY (%(runs)s)
   AND evidence.score::real >= %(lowest)s::real
   AND pair.days_apart <= %(most_days)s
   AND {pair.in_scope}
-""",
+"""
 )
 _CREATE_SQL = """
 CREATE TEMPORARY TABLE scored_pair (

@@ -52,9 +52,7 @@ class TermsOptions(Settings):
     """Which words are left out."""
 
     without_stop_words: bool = setting(
-        False,
-        help="Leave out the stop words of each article's language, such as “the”.",
-        source="stopwords-iso",
+        False, help="Leave out the stop words of each article's language, such as “the”.", source="stopwords-iso"
     )
 
 

@@ -146,7 +146,7 @@ JOIN dedup_pair AS pair ON pair.id = evidence.pair_id
 WHERE NOT evidence.stale
   AND {pair.in_scope}
 GROUP BY 1, 2, 3, 4, 5
-""",
+"""
 )
 # By the constraint one_row_a_pair.
 _DECIDED_SQL = article_sql(
@@ -160,7 +160,7 @@ JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id AND NOT evidence.s
 {pair.both_articles}
 WHERE {pair.in_scope}
 ORDER BY decided.left_id, decided.right_id
-""",
+"""
 )
 
 # A pass and the id of a newspaper; None: all newspapers.

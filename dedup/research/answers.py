@@ -150,10 +150,7 @@ def with_interval(name: str, estimate: Estimate | None, *, known: bool = True) -
     """Return a number and its interval; None for both if there is nothing that it is a share of."""
     if estimate is None or not known:
         return {name: None, f"{name}_interval": None}
-    return {
-        name: round(estimate.value, 4),
-        f"{name}_interval": [round(estimate.low, 4), round(estimate.high, 4)],
-    }
+    return {name: round(estimate.value, 4), f"{name}_interval": [round(estimate.low, 4), round(estimate.high, 4)]}
 
 
 # ---- confusion ---------------------------------------------------------------------------------------

@@ -74,9 +74,7 @@ def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
 
 
 def rows_of_file(
-    name: str,
-    check_header: Callable[[Sequence[str]], None],
-    read: Callable[[Mapping[str, object], int, str], Value],
+    name: str, check_header: Callable[[Sequence[str]], None], read: Callable[[Mapping[str, object], int, str], Value]
 ) -> tuple[list[Value], list[Problem]]:
     """Return what `read` makes of the values of each row, with its line and the file, and the rows without any.
 

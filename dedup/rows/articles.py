@@ -22,10 +22,7 @@ PUBLISHED = (
 # What is found on pages and in files, as articles/fields.py declares it. Lists have the language alone.
 _LANGUAGE, *_DETAILS = (
     Column(
-        field.api,
-        help=field.api_help,
-        source=field.name,
-        places=Place.ROW if field.name == "language" else Place.FULL,
+        field.api, help=field.api_help, source=field.name, places=Place.ROW if field.name == "language" else Place.FULL
     )
     for field in FOUND
     if field.api

@@ -225,10 +225,7 @@ class PairFilter(ListFilter):
     date_to = filters.DateFilter(method=read_together, label="Published to", widget=DayInput())
     headline = filters.CharFilter(method=read_together, label="Words in a headline", max_length=200)
     state = filters.ChoiceFilter(
-        method=read_together,
-        choices=[*Pair.DECIDED, (ANY, "any")],
-        label="State",
-        empty_label="waiting for a decision",
+        method=read_together, choices=[*Pair.DECIDED, (ANY, "any")], label="State", empty_label="waiting for a decision"
     )
     sort = filters.ChoiceFilter(
         method=read_together,

@@ -254,16 +254,8 @@ def test_a_run_chooses_a_profile_that_can_be_used() -> None:
     form = RunForm()
     assert [row[:3] for row in explained(form)] == [
         ("profile", "Profile", "Sets the passes, their windows and their thresholds."),
-        (
-            "new",
-            "New articles only",
-            "Compare only articles that are new or have changed since the last full run.",
-        ),
-        (
-            "since",
-            "Published from",
-            "Applies to the later article of each pair. If empty: from the first day.",
-        ),
+        ("new", "New articles only", "Compare only articles that are new or have changed since the last full run."),
+        ("since", "Published from", "Applies to the later article of each pair. If empty: from the first day."),
         ("until", "Published to", "Both days are included. If empty: to the last day."),
         ("newspapers", "Newspapers", "If none is chosen: all newspapers."),
     ]

@@ -50,11 +50,7 @@ def check(work: Work, basis: Basis, folder: Path, to: Path, task: int) -> Done:
 
 
 def _judged(
-    work: Work,
-    basis: Basis,
-    members: Mapping[int, Mapping[str, Any]],
-    month: datetime.date,
-    pairs: Sequence[IdPair],
+    work: Work, basis: Basis, members: Mapping[int, Mapping[str, Any]], month: datetime.date, pairs: Sequence[IdPair]
 ) -> Iterator[JudgedRow]:
     """Yield the verdicts on pairs of a month; `members` are their articles."""
     rows = [

@@ -36,11 +36,7 @@ class Command(LongCommand):
         "queue the page Validation shows."
     )
     resuming = "No file was written."
-    exit_codes: ClassVar = {
-        FilterError: ExitCode.USAGE,
-        LabelsError: ExitCode.USAGE,
-        SampleError: ExitCode.USAGE,
-    }
+    exit_codes: ClassVar = {FilterError: ExitCode.USAGE, LabelsError: ExitCode.USAGE, SampleError: ExitCode.USAGE}
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
@@ -135,9 +131,7 @@ def add_validation_options(parser: CommandParser) -> None:
             help=f"{declared.label}: {declared.help[:1].lower()}{declared.help[1:]}{known} Default: {default}.",
         )
     drawing.add_argument(
-        "--seed",
-        type=int,
-        help=f"the same archive and seed give the same pairs; 0 to {SEEDS - 1} (default: random)",
+        "--seed", type=int, help=f"the same archive and seed give the same pairs; 0 to {SEEDS - 1} (default: random)"
     )
     drawing.add_argument("--name", default="", help="the name of the new sample (default: its number)")
     writing = parser.add_argument_group("writing")

@@ -29,10 +29,7 @@ class Command(LongCommand):
     )
 
     resuming = "No partial file was left; run the same command again."
-    exit_codes: ClassVar = {
-        OtherCorpusError: ExitCode.USAGE,
-        TooManyColumnsError: ExitCode.ERROR,
-    }
+    exit_codes: ClassVar = {OtherCorpusError: ExitCode.USAGE, TooManyColumnsError: ExitCode.ERROR}
 
     def add_arguments(self, parser: CommandParser) -> None:
         rules = " ".join(f"{policy.value}: {rule}" for policy, rule in RULES.items())

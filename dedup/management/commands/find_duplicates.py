@@ -60,9 +60,7 @@ class Command(LongCommand):
         add_workers_option(parser, note="; small archives and dry runs use one")
         arguments.add_audit_option(parser)
         parser.add_argument(
-            "--no-verdicts",
-            action="store_true",
-            help="store the pairs found, and leave the verdicts to a later run",
+            "--no-verdicts", action="store_true", help="store the pairs found, and leave the verdicts to a later run"
         )
         parser.add_argument("--dry-run", action="store_true", help="print the pairs found, but store nothing")
         arguments.add_run_format_option(parser)
@@ -109,12 +107,7 @@ class Command(LongCommand):
         with run_progress(show=not options["no_progress"]) as progress:
             run = start_run(configs, scope, profile=profile)
             run_detection(
-                run,
-                configs,
-                scope,
-                progress=progress,
-                workers=options["workers"],
-                verdicts=not options["no_verdicts"],
+                run, configs, scope, progress=progress, workers=options["workers"], verdicts=not options["no_verdicts"]
             )
         print_run(run, options["format"], self.stdout, detailed=options["verbosity"] > 1)
         if options["audit"]:
