@@ -216,6 +216,8 @@ _LABELS = {
 class Selectors(forms.CharField):
     """Selectors, one per line; empty lines are ignored."""
 
+    widget = forms.Textarea(attrs={"rows": 2, "class": "form-control selectors", "spellcheck": "false"})
+
     def to_python(self, value: Any) -> Any:
         lines = (line.strip() for line in (super().to_python(value) or "").splitlines())
         return list(dict.fromkeys(filter(None, lines)))
@@ -224,15 +226,12 @@ class Selectors(forms.CharField):
         return "\n".join(value) if isinstance(value, list | tuple) else value
 
 
-def _selectors(label: str, help_text: str) -> Selectors:
-    area = forms.Textarea(attrs={"rows": 2, "class": "form-control selectors", "spellcheck": "false"})
-    return Selectors(required=False, label=label, help_text=help_text, widget=area)
-
-
 class ExtractionRuleForm(forms.Form):
     """A rule to try or to save, why, and a page to try it on that is not stored."""
 
-    vars().update({name: _selectors(*words) for name, words in _LABELS.items()})
+    vars().update(
+        {name: Selectors(required=False, label=label, help_text=text) for name, (label, text) in _LABELS.items()}
+    )
     note = forms.CharField(
         required=False, max_length=MAX_NOTE_CHARACTERS, label="Why", help_text="For the history below the form."
     )

@@ -99,7 +99,8 @@ def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> St
             "shown": before.shown if before is not None and before.result == text else None,
         },
     )
-    _forget_oldest(report)
+    latest = StoredReport.objects.filter(report=report.name).order_by("-computed_at").values_list("pk", flat=True)
+    not_waited_for().filter(report=report.name).exclude(pk__in=list(latest[:_KEPT])).delete()
     return kept
 
 
@@ -289,8 +290,3 @@ def key_of(asked: dict[str, Any]) -> str:
 def not_waited_for() -> QuerySet[StoredReport]:
     """Return the results that no worker is to compute."""
     return StoredReport.objects.exclude(job__state__in=Job.ACTIVE)
-
-
-def _forget_oldest(report: Report) -> None:
-    kept = StoredReport.objects.filter(report=report.name).order_by("-computed_at").values_list("pk", flat=True)[:_KEPT]
-    not_waited_for().filter(report=report.name).exclude(pk__in=list(kept)).delete()

@@ -18,6 +18,7 @@ from django.core.management import call_command
 
 from articles.models import Newspaper
 from articles.storage.ingest import store_articles
+from dedup import models
 from dedup.detection.passes import PASSES
 from dedup.detection.spark.clustering import components
 from dedup.detection.spark.command import spark_session
@@ -27,21 +28,6 @@ from dedup.detection.spark.schema import Bundle
 from dedup.detection.types import DENSE_GROUPS
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
-from dedup.models import (
-    Cluster,
-    CrowdedArticle,
-    DenseGroup,
-    DetectionRun,
-    Evidence,
-    FittedModel,
-    Membership,
-    Pair,
-    Profile,
-    ProfileRule,
-    RunBlock,
-    Series,
-    Watermark,
-)
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.rules.rules import make_group_rule, make_rule
 from tests.conftest import StoreArticle
@@ -96,24 +82,24 @@ def every_pass(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def news(options: list[str]) -> None:
     """Store made-up news and find their duplicates, with decisions, a model of its own, and rules of every kind."""
-    Profile.objects.filter(is_default=True).update(settings=SETTINGS)
+    models.Profile.objects.filter(is_default=True).update(settings=SETTINGS)
     articles = made_up_news(20_261_122)[:200]
     store_articles([dataclasses.replace(article, **shows(place % 40)) for place, article in enumerate(articles)])
     store_copies(forms_with_copies(2, 60))
-    ProfileRule.objects.create(
-        profile=Profile.objects.get(is_default=True),
+    models.ProfileRule.objects.create(
+        profile=models.Profile.objects.get(is_default=True),
         newspaper=Newspaper.objects.get(name="Harbour Post"),
         settings={"trigram": {"threshold": 0.8, "day_window": 1}},
     )
     find_duplicates(options)
     model = json.loads(dump_model(default_model()))
     model["questions"]["duplicate"]["intercept"] += 1.5
-    FittedModel.objects.create(content=json.dumps(model), decisions=50, in_use=True)
+    models.FittedModel.objects.create(content=json.dumps(model), decisions=50, in_use=True)
     editor = get_user_model().objects.create_user("mara")
-    for place, pair in enumerate(Pair.objects.proposed().order_by("left", "right")[:60:7]):
+    for place, pair in enumerate(models.Pair.objects.proposed().order_by("left", "right")[:60:7]):
         decide_pair(pair.pk, "reject" if place % 2 else "confirm", user=editor)
-    make_rule(Series.objects.order_by("-articles", "pk")[0].pk, user=editor)
-    make_group_rule(DenseGroup.objects.order_by("size")[0].pk, user=editor)
+    make_rule(models.Series.objects.order_by("-articles", "pk")[0].pk, user=editor)
+    make_group_rule(models.DenseGroup.objects.order_by("size")[0].pk, user=editor)
     find_duplicates(options)
 
 
@@ -140,13 +126,15 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
 ) -> None:
     news(every_pass)
     result = run_on_spark(spark, tmp_path, every_pass)
-    assert set(Evidence.objects.values_list("pass_name", flat=True)) == {*PASSES, DENSE_GROUPS} - {UnsharedPass.name}
+    assert set(models.Evidence.objects.values_list("pass_name", flat=True)) == {*PASSES, DENSE_GROUPS} - {
+        UnsharedPass.name
+    }
     assert (result.counts["clusters"], result.counts["group_checks"]) == (
-        Cluster.objects.count(),
-        Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False).count(),
+        models.Cluster.objects.count(),
+        models.Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False).count(),
     )
     assert (result.counts["clusters"] > 10, result.counts["group_checks"] > 5) == (True, True)
-    reasons = {reason for found in Pair.objects.values_list("reasons", flat=True) for reason in found}
+    reasons = {reason for found in models.Pair.objects.values_list("reasons", flat=True) for reason in found}
     assert {RULE_REASON, GROUP_RULE_REASON} <= reasons
     chain = [(place, place + 1) for place in range(40)] + [(50, 60), (70, 70)]
     edges = spark.createDataFrame(chain[::-1], "first long, second long").repartition(4)
@@ -178,27 +166,35 @@ def test_a_run_without_articles_pairs_or_dense_groups_ends(
     counts = run_on_spark(spark, tmp_path, every_pass).counts
     assert [counts[name] for name in ("clusters", "group_checks", "contradictions")] == [clusters, 0, 0]
     command("import_detection", str(tmp_path))
-    assert (DetectionRun.objects.get().state, Pair.objects.count()) == ("done", clusters)
+    assert (models.DetectionRun.objects.get().state, models.Pair.objects.count()) == ("done", clusters)
 
 
 def rows_and_pairs() -> dict[str, Any]:
     """Return what a run stores, apart from how many pairs each pass compared: dense groups are compared again."""
     rows = stored_rows()
     ends = ("pair__left", "pair__right", "pass_name")
-    details = Evidence.objects.order_by(*ends).values_list(*ends, "details")
+    details = models.Evidence.objects.order_by(*ends).values_list(*ends, "details")
     return rows | {"passes": pairs_by_pass(rows), "details": list(details)}
 
 
 def empty() -> None:
     """Remove what runs have stored, apart from the rules of editors."""
-    for model in (CrowdedArticle, Membership, Cluster, Evidence, RunBlock, DetectionRun, Watermark):
+    for model in (
+        models.CrowdedArticle,
+        models.Membership,
+        models.Cluster,
+        models.Evidence,
+        models.RunBlock,
+        models.DetectionRun,
+        models.Watermark,
+    ):
         model.objects.all().delete()
-    Pair.objects.filter(state="undecided", decisions=None).delete()
+    models.Pair.objects.filter(state="undecided", decisions=None).delete()
 
 
 def reviewed() -> None:
     """Decide on more pairs, in a dense group too."""
     editor = get_user_model().objects.get(username="mara")
-    checked = list(Pair.objects.filter(evidence__pass_name=DENSE_GROUPS).order_by("joins", "left", "right")[:6])
-    for pair in (*checked, *Pair.objects.filter(joins=True, state="undecided").order_by("left", "right")[:3]):
+    checked = list(models.Pair.objects.filter(evidence__pass_name=DENSE_GROUPS).order_by("joins", "left", "right")[:6])
+    for pair in (*checked, *models.Pair.objects.filter(joins=True, state="undecided").order_by("left", "right")[:3]):
         decide_pair(pair.pk, "confirm" if pair in checked else "reject", user=editor)
