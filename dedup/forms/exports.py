@@ -129,12 +129,16 @@ class LabelForm(NoteForm):
     label = forms.ChoiceField(choices=LABEL_CHOICES)
 
 
+_PLANNED = {name: declared for name, (_, declared) in settings_of(Plan).items()}
+_USUAL = Plan()
+
+
 def _number(name: str) -> forms.IntegerField:
     """Return the field of a number of a plan."""
-    field, declared = settings_of(Plan)[name]
-    given: dict[str, Any] = {"label": declared.label, "help_text": declared.help, "initial": field.default}
+    declared, required = _PLANNED[name], name not in {"size", "per_stratum"}
     bounds: dict[str, Any] = {"min_value": declared.minimum, "max_value": declared.maximum}
-    return forms.IntegerField(required=name not in {"size", "per_stratum"}, **given, **bounds)
+    words: dict[str, Any] = {"label": declared.label, "help_text": declared.help}
+    return forms.IntegerField(initial=getattr(_USUAL, name), required=required, **words, **bounds)
 
 
 class SampleForm(StyledForm):
@@ -150,25 +154,23 @@ class SampleForm(StyledForm):
         label="Name (optional)",
         help_text="If empty, the sample is called by its number.",
     )
-    vars().update(
-        {name: _number(name) for name, (_, declared) in settings_of(Plan).items() if declared.minimum is not None}
-    )
+    vars().update({name: _number(name) for name, declared in _PLANNED.items() if declared.minimum is not None})
     by = forms.MultipleChoiceField(
         required=False,
         choices=list(DIMENSIONS.items()),
         initial=list(DIMENSIONS),
-        label="Strata differ in",
+        label=_PLANNED["by"].label,
         widget=forms.CheckboxSelectMultiple,
     )
     pass_name = forms.ChoiceField(
         required=False,
         choices=[("", "the best score of all passes"), *((name, found.label) for name, found in PASSES.items())],
-        label="Score",
+        label=_PLANNED["pass_name"].label,
     )
     bands = forms.CharField(
-        initial=", ".join(map(str, Plan().bands)),
-        label="Lower bounds of the score bands",
-        help_text="Above 0 and below 1, rising, separated by commas.",
+        initial=", ".join(map(str, _USUAL.bands)),
+        label=_PLANNED["bands"].label,
+        help_text=_PLANNED["bands"].help,
     )
     seed = forms.IntegerField(
         min_value=0,

@@ -17,7 +17,7 @@ from django.db.models import Count
 
 from articles.models import Article
 from articles.numbers import read_number
-from dedup.declarations import Settings, setting, settings_of
+from dedup.declarations import Setting, Settings, setting, settings_of
 from dedup.detection.passes import PASSES
 from dedup.models import DetectionRun, Pair, SampledPair, SampleLabel, ValidationSample
 from dedup.models.base import read_rows
@@ -90,19 +90,23 @@ class Plan(Settings):
         if (self.size is None) == (self.per_stratum is None):
             raise SampleError("give either the size of the sample or the number per stratum, not both")
         for name, (_, declared) in settings_of(Plan).items():
-            value, least, most = getattr(self, name), declared.minimum, declared.maximum
-            if value is not None and least is not None and most is not None and not least <= value <= most:
-                raise SampleError(f"{option_of(name)} is {value}; it must be from {least} to {most:,}")
-            for chosen in filter(None, [value] if isinstance(value, str) else value) if declared.choices else ():
-                if chosen not in declared.choices:
-                    known = ", ".join(declared.choices)
-                    raise SampleError(f"{option_of(name)} has no {chosen!r}; choose among {known}")
+            _check(option_of(name), getattr(self, name), declared)
         rising = all(low < high for low, high in zip((0.0, *self.bands), (*self.bands, 1.0), strict=True))
         if len(self.bands) > MOST_BANDS or not rising:
             given = ", ".join(f"{band:g}" for band in self.bands)
             raise SampleError(
                 f"the score bands are {given}; give at most {MOST_BANDS} bounds above 0 and below 1, rising"
             )
+
+
+def _check(option: str, value: Any, declared: Setting) -> None:
+    """Raise SampleError for a value that the declaration does not allow."""
+    least, most, known = declared.minimum, declared.maximum, declared.choices
+    if value is not None and least is not None and most is not None and not least <= value <= most:
+        raise SampleError(f"{option} is {value}; it must be from {least} to {most:,}")
+    chosen = (value,) if isinstance(value, str) else value
+    if known and (unknown := [name for name in chosen if name not in ("", *known)]):
+        raise SampleError(f"{option} has no {unknown[0]!r}; choose among {', '.join(known)}")
 
 
 def option_of(field: str) -> str:
