@@ -62,7 +62,7 @@ def test_about_the_chosen_share_of_pairs_is_read_again_and_always_the_same(
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM generate_series(1, 20000) AS id WHERE md5('second reading ' || id) < %s",
-            [second_readings._bound(0.05)],
+            [second_readings.hash_bound(0.05)],
         )
         assert 900 < cursor.fetchone()[0] < 1100
     decisions.decide_pair(pair.pk, "confirm", user=editor)
