@@ -108,6 +108,32 @@ def text_digest(normalized_text: str) -> uuid.UUID | None:
     return uuid.UUID(bytes=hashlib.blake2b(normalized_text.encode(), digest_size=16).digest())
 
 
+# Thai, Lao, Burmese, Khmer, kana and Han have no blanks between words: two characters count as a word.
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+# A text of at most so many words may be a teaser: the description in a feed, cut anywhere.
+TEASER_WORDS, TEASER_CHARACTERS = 60, 600
+
+
+def teaser_of(normalized_text: str) -> str:
+    """Return a normalised text that is no longer than a teaser; empty for a longer one."""
+    if len(normalized_text) > TEASER_CHARACTERS:
+        return ""
+    words = len(normalized_text.split()) + len(_UNSPACED.findall(normalized_text)) // 2
+    return normalized_text if words <= TEASER_WORDS else ""
+
+
+def is_same_teaser(one: str, other: str) -> bool:
+    """Return whether two teasers have the same numbers, in digits of any script, or one has all of the other."""
+    if not one or not other:
+        return False
+    return one in other or other in one or _numbers(one) == _numbers(other)
+
+
+def _numbers(text: str) -> list[str]:
+    return sorted("".join(character if character.isnumeric() else " " for character in text).split())
+
+
 def letters(text: str) -> int:
     """Return the number of letters and digits."""
     return len(_NO_LETTERS.sub("", text))

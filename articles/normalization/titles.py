@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from articles.loading import words_for
-from articles.normalization.text import normalize_text
+from articles.normalization.text import UNSPACED, normalize_text
 from articles.normalization.urls import registered_name
 
 _WORDS = words_for(__file__)
@@ -161,6 +161,15 @@ def normalize_title(title: str, affixes: Sequence[str] = ()) -> str:
         kept += [longest, *(part for part in parts[place + 1 :] if not is_without_story(part, last=True))]
         form = " ".join(kept)
     return "" if form in _PLACEHOLDERS else form
+
+
+_LEAST_WORDS = 3
+_UNSPACED_WORDS = re.compile(f"[{UNSPACED}]{{{2 * _LEAST_WORDS}}}")
+
+
+def is_telling(normalized_title: str) -> bool:
+    """Return whether a headline has the words that the title pass asks for by default."""
+    return len(normalized_title.split()) >= _LEAST_WORDS or bool(_UNSPACED_WORDS.search(normalized_title))
 
 
 # Words that differ only by a slip are more alike than this (difflib's ratio).

@@ -85,7 +85,11 @@ def learn_parameters(forms: Collection[str], new: Collection[int]) -> set[int]:
     for newspaper_id, articles in _sharing(forms):
         some = sorted(articles, key=lambda row: (row.article_id not in new, row.article_id))[:MAX_ARTICLES]
         pairs = list(combinations(some, 2))
-        suspected = [_Collision(*pair) for pair in pairs if pair[0].article_id in new and _may_be_two_stories(*pair)]
+        suspected = [
+            _Collision(one, other)
+            for one, other in pairs
+            if one.article_id in new and may_be_two_stories(one.title, other.title)
+        ]
         confirmed = _confirmed([collision for collision in suspected if collision.names], newspaper_id, articles)
         one_text = [
             _Collision(*pair) for pair in pairs if pair[0].text_digest and pair[0].text_digest == pair[1].text_digest
@@ -131,11 +135,11 @@ def _sharing(forms: Collection[str]) -> Iterator[tuple[int, list[_Seen]]]:
             yield newspaper_id, list(articles.values())
 
 
-def _may_be_two_stories(first: _Seen, second: _Seen) -> bool:
-    """Return whether two articles may be different stories, by their titles."""
-    if not (first.title and second.title) or _NO_STORY.search(first.title) or _NO_STORY.search(second.title):
+def may_be_two_stories(first: str, second: str) -> bool:
+    """Return whether two articles may be different stories, by their normalised titles."""
+    if not (first and second) or _NO_STORY.search(first) or _NO_STORY.search(second):
         return False
-    return _shared_share(set(first.title.split()), set(second.title.split())) <= _MOST_SHARED_WORDS
+    return _shared_share(set(first.split()), set(second.split())) <= _MOST_SHARED_WORDS
 
 
 def _confirmed(suspected: Sequence[_Collision], newspaper_id: int, articles: Sequence[_Seen]) -> list[_Collision]:

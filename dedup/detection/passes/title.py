@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from articles.normalization.text import UNSPACED
 from articles.normalization.titles import tells_apart
 from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig
 from dedup.detection.passes.keyed import Key, KeyedArticle, KeyedPass, Words
 from dedup.detection.types import Mark
-
-# Thai, Lao, Burmese, Khmer, kana and Han have no blanks between words: two characters count as a word.
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 
 
 @dataclass(frozen=True, slots=True)

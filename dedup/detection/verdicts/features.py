@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from articles.normalization.text import TEASER_WORDS
 from dedup.detection.comparison.alignment import Change
 from dedup.detection.comparison.compare import MANY_REPLACED, Comparison
 from dedup.detection.comparison.recurring import SERIES_DAYS
@@ -35,7 +36,6 @@ _BESIDES = 1_000
 _SMALL_PART = 0.25
 OTHER_HEADLINE = 0.6
 _STUB_WORDS = 8
-TEASER_WORDS = 60
 _TEASER_DAYS = 3
 _OTHER_NUMBERS = 0.5
 

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from articles.normalization.text import TEASER_WORDS
 from dedup.detection.comparison.compare import Comparison
 from dedup.detection.types import Relation
-from dedup.detection.verdicts.features import IN_LARGER, OTHER_HEADLINE, TEASER_WORDS, identity_of
+from dedup.detection.verdicts.features import IN_LARGER, OTHER_HEADLINE, identity_of
 from dedup.detection.verdicts.model import Probabilities
 
 # A duplicate is a copy if the shorter article has at least this share of the longer one; else it stands in it. Of 170
