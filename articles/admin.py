@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from articles.boilerplate.rules import LEAST_ARTICLES
+from articles.jobs.attached_copies import request_separation
 from articles.models import (
     Article,
     ArticleURL,
@@ -97,8 +98,9 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     list_filter = ["crawl", "owner", "edition"]
     search_fields = ["name", "host", "owner", "edition", "aliases__alias"]
     readonly_fields = ["also_known_as", "learnt", "learnt_parameters"]
+    actions = ["store_copies"]
     fieldsets = [
-        (None, {"fields": ["name", "host", "also_known_as", "kept_url_parameters", "learnt_parameters"]}),
+        (None, {"fields": ["name", "host", "also_known_as", "kept_url_parameters", "learnt_parameters", "attach"]}),
         ("Groups in reports", {"fields": ["owner", "edition"]}),
         ("Headlines", {"fields": ["title_affixes", "learnt", "refused_affixes"]}),
         ("Texts", {"fields": ["boilerplate_articles"]}),
@@ -112,6 +114,12 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Newspaper]:
         """Leave out merged newspapers; every page about a newspaper looks it up here."""
         return super().get_queryset(request).filter(merged_into=None)
+
+    @admin.action(description="Store the attached copies as articles of their own", permissions=["change"])
+    def store_copies(self, request: HttpRequest, newspapers: QuerySet[Newspaper]) -> None:
+        for newspaper in newspapers:
+            request_separation(newspaper, request.user)
+        self.message_user(request, "A worker stores the attached copies as articles of their own; see Jobs.")
 
     @admin.display(description="also known as")
     def also_known_as(self, newspaper: Newspaper) -> str:

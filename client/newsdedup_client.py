@@ -78,9 +78,9 @@ class NewArticle(TypedDict):
 
 
 class Stored(TypedDict):
-    """The result for an article: created, known already, or rejected for a reason."""
+    """The result for an article: created, attached to a stored one, known already, or rejected for a reason."""
 
-    outcome: Literal["created", "known", "rejected"]
+    outcome: Literal["created", "attached", "known", "rejected"]
     article: int | None
     reason: str
 

@@ -72,7 +72,7 @@ admin.site.unregister(Newspaper)
 class MergingNewspaperAdmin(NewspaperAdmin):
     """The admin of newspapers, which can also be merged."""
 
-    actions = ["merge"]
+    actions = [*NewspaperAdmin.actions, "merge"]
 
     def has_merge_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("articles.add_newspapermerge")

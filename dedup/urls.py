@@ -102,6 +102,7 @@ urlpatterns = [
     path("articles/", articles.articles, name="articles"),
     path("articles/<int:article_id>/", articles.article, name="article"),
     path("articles/<int:article_id>/versions/<int:number>/", articles.article_revision, name="article_revision"),
+    path("articles/<int:article_id>/copies/<int:number>/store/", articles.copy_store, name="copy_store"),
     path("imports/", files.imports, name="imports"),
     path("imports/new/", files.import_new, name="import_new"),
     path("imports/<int:import_id>/", files.file_import, name="import"),

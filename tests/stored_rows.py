@@ -45,6 +45,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "articles_article": ("url",),
     "articles_articlerevision": ("article_id", "number"),
     "articles_articleurl": ("article_id", "url"),
+    "articles_attachedcopy": ("url",),
     "articles_boilerplateweek": ("newspaper_id", "week"),
     "articles_declaredurl": ("article_id", "url"),
     "articles_followingpage": ("article_page_id", "number"),
@@ -88,7 +89,7 @@ PASSING = frozenset(
     {
         *("id", "revision", "number", "run_id", "stored_at", "seen_at", "found_at", "fetched_at", "merged_at"),
         *("fitted_at", "drawn_at", "labelled_at", "uploaded_at", "learnt_at", "updated_at", "article_ids", "carried"),
-        *("input_digest", "fingerprint", "digest_of_run"),
+        *("attached_at", "input_digest", "fingerprint", "digest_of_run"),
     }
 )
 

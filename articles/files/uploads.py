@@ -168,7 +168,9 @@ def request_import(kept: FileImport, user: Any = None) -> bool:
 def import_job(work: Work) -> None:
     """Import an uploaded file. Raises JobError; what is stored stays."""
     kept = FileImport.objects.get(pk=work.job.arguments["number"])
-    FileImport.objects.filter(pk=kept.pk).update(job=work.job, reasons={}, read=0, stored=0, known=0, rejected=0)
+    FileImport.objects.filter(pk=kept.pk).update(
+        job=work.job, reasons={}, read=0, stored=0, attached=0, known=0, rejected=0
+    )
     kept.rejects.all().delete()
     try:
         _import(kept, work)
@@ -204,6 +206,7 @@ def _keep_results(kept: FileImport, tally: Tally, rejected: Sequence[tuple[Prepa
     FileImport.objects.filter(pk=kept.pk).update(
         read=tally.outcomes.total(),
         stored=tally.outcomes["created"],
+        attached=tally.outcomes["attached"],
         known=tally.outcomes["known"],
         rejected=tally.outcomes["rejected"],
         reasons={_visible(reason): number for reason, number in tally.reasons.most_common(200)},

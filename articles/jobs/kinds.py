@@ -40,6 +40,7 @@ class Kind:
 _DECIDE, _RUN, _IMPORT = "dedup.add_decision", "dedup.add_detectionrun", "articles.add_fileimport"
 _CRAWL, _TRY, _REQUESTED = "crawlers.add_crawl", "articles.add_newspaper", "crawlers.requested"
 _RULE, _REMOVE = "articles.add_extractionrule", "articles.add_removal"
+_CHANGE, _COPIES = "articles.change_newspaper", "articles.jobs.attached_copies"
 _RUNS, _REMOVALS = "dedup.detection.runs", "newsdedup_site.privacy.removal"
 _MARK_RUN, _LEAVE = f"{_RUNS}.tasks.mark_run", f"{_REQUESTED}.queue.leave_visited"
 
@@ -54,6 +55,7 @@ KINDS: dict[str, Kind] = {
         Kind("corpus", "export", "dedup.corpora.write_corpus_job", _RUN, unit="articles"),
         Kind("import", "import", "articles.files.uploads.import_job", _IMPORT, "bytes", is_private=True),
         Kind("reextraction", "extraction", f"{_RUNS}.tasks.reextraction_job", _RULE, "articles", is_private=True),
+        Kind("separation", "storing of copies", f"{_COPIES}.separation_job", _CHANGE, "copies", is_private=True),
         Kind(
             "removal",
             "removal",

@@ -12,13 +12,8 @@ from articles.normalization.times import Precision, PublicationTime, is_before
 from articles.querysets import ArticleQuerySet
 
 
-class Article(models.Model):
-    """One article as it was first stored. Only an admin's removal deletes it: newsdedup_site/privacy/.
-
-    Only four modules in articles/storage/ write articles: ingest.py stores them, renormalization.py and reextraction.py
-    bring stored ones up to date, and boilerplate_marks.py marks their boilerplate and leaves the content unchanged.
-    removed.py takes its texts away, and puts them back unchanged.
-    """
+class ArrivedArticle(models.Model):
+    """What an article comes with, as it is stored."""
 
     class DateSource(models.TextChoices):
         """Where the publication date was read."""
@@ -32,7 +27,6 @@ class Article(models.Model):
         SITEMAP = "sitemap", "the sitemap that listed the page"
         IMPORT = "import", "the imported file"
 
-    newspaper = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="articles")
     external_id = models.CharField(
         max_length=LIMITS["external_id"], blank=True, help_text="Its id in the collection it came from."
     )
@@ -58,19 +52,6 @@ class Article(models.Model):
     headline = models.TextField(blank=True)
     url = models.TextField(help_text="The URL it was first stored under.")
     content = models.TextField()
-    # Here, because to measure a long text PostgreSQL has to read and unpack it.
-    characters = models.IntegerField(
-        null=True,
-        editable=False,
-        help_text="The length of the content; null if it was stored before lengths were kept.",
-    )
-    normalized_title = models.TextField(editable=False)
-    normalized_text = models.TextField(editable=False)
-    text_digest = models.UUIDField(
-        null=True, editable=False, help_text="A digest of the normalised text; null if that text is empty."
-    )
-    normalizer_version = models.PositiveSmallIntegerField(editable=False)
-    stored_at = models.DateTimeField(auto_now_add=True)
     language = models.CharField(
         max_length=LIMITS["language"], blank=True, help_text="The detected ISO 639 code; empty if uncertain."
     )
@@ -106,6 +87,48 @@ class Article(models.Model):
         help_text="The columns of its file that have no field here: a JSON object, spelled as in the file; "
         "empty if there are none.",
     )
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.headline or "(no title)"
+
+    @property
+    def publication_time(self) -> PublicationTime | None:
+        """The time of publication as its source gave it; None if only the day is known."""
+        if self.published_at is None:
+            return None
+        return PublicationTime(self.published_at, self.published_offset, Precision(self.published_precision))
+
+    @property
+    def labelled_details(self) -> list[tuple[str, str]]:
+        """What pages show of its details: labels and texts, without those that are unknown."""
+        return [(field.label, text) for field in FOUND if field.label and (text := getattr(self, field.name))]
+
+
+class Article(ArrivedArticle):
+    """One article as it was first stored. Only an admin's removal deletes it: newsdedup_site/privacy/.
+
+    Only four modules in articles/storage/ write articles: ingest.py stores them, renormalization.py and reextraction.py
+    bring stored ones up to date, and boilerplate_marks.py marks their boilerplate and leaves the content unchanged.
+    removed.py takes its texts away, and puts them back unchanged.
+    """
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="articles")
+    # Here, because to measure a long text PostgreSQL has to read and unpack it.
+    characters = models.IntegerField(
+        null=True,
+        editable=False,
+        help_text="The length of the content; null if it was stored before lengths were kept.",
+    )
+    normalized_title = models.TextField(editable=False)
+    normalized_text = models.TextField(editable=False)
+    text_digest = models.UUIDField(
+        null=True, editable=False, help_text="A digest of the normalised text; null if that text is empty."
+    )
+    normalizer_version = models.PositiveSmallIntegerField(editable=False)
+    stored_at = models.DateTimeField(auto_now_add=True)
     boilerplate = models.JSONField(
         default=list,
         db_default=[],
@@ -200,21 +223,6 @@ class Article(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return self.headline or "(no title)"
-
-    @property
-    def publication_time(self) -> PublicationTime | None:
-        """The time of publication as its source gave it; None if only the day is known."""
-        if self.published_at is None:
-            return None
-        return PublicationTime(self.published_at, self.published_offset, Precision(self.published_precision))
-
-    @property
-    def labelled_details(self) -> list[tuple[str, str]]:
-        """What pages show of its details: labels and texts, without those that are unknown."""
-        return [(field.label, text) for field in FOUND if field.label and (text := getattr(self, field.name))]
-
 
 def in_order(one: Article, other: Article) -> tuple[Article, Article]:
     """Return the two articles of a pair as pages and files have them: first, on the left, the one published first.
@@ -290,6 +298,28 @@ class HeadlineVariant(models.Model):
 
     def __str__(self) -> str:
         return self.headline
+
+
+class AttachedCopy(ArrivedArticle):
+    """An article that was not stored as one of its own, as its newspaper wants it: all that came of it.
+
+    Its URLs are among those of the article that it is attached to, and its headline is another one of it. Written by
+    storage/ingest.py; storage/attached_copies.py makes an article of it.
+    """
+
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="attached_copies")
+    attached_by = models.CharField(max_length=8, choices=Newspaper.Attach.choices)
+    attached_at = models.DateTimeField()
+    seen = models.JSONField(
+        help_text="`urls`, those that its page has `declared`, each with its kind, and further `headlines`."
+    )
+    page = models.TextField(blank=True, help_text="Its page and the following ones as rows in JSON; empty without one.")
+    page_fetched_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name_plural = "attached copies"
+        constraints = [models.UniqueConstraint(MD5("url"), name="attached_once")]
 
 
 class ArticlePage(models.Model):

@@ -68,6 +68,7 @@ class FileImport(models.Model):
     )
     read = models.PositiveIntegerField(default=0)
     stored = models.PositiveIntegerField(default=0)
+    attached = models.PositiveIntegerField(default=0, db_default=0)
     known = models.PositiveIntegerField(default=0)
     rejected = models.PositiveIntegerField(default=0)
     reasons = models.JSONField(default=dict, help_text="How many rows were rejected for each kind of reason.")

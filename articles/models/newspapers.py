@@ -44,6 +44,13 @@ def by_user() -> Any:
 class Newspaper(models.Model):
     """A source of articles: a newspaper, an agency, a site. Its rows configure the spiders."""
 
+    class Attach(models.TextChoices):
+        """Which arriving articles are attached to a stored one; see SameArticles in storage/known_articles.py."""
+
+        OFF = "", "off"
+        ADDRESS = "address", "same address"
+        HEADLINE = "headline", "same address, or same headline on one day"
+
     name = models.CharField(max_length=200, unique=True, help_text="The name that editors see.")
     host = models.CharField(
         max_length=253,
@@ -70,6 +77,15 @@ class Newspaper(models.Model):
         validators=[MinValueValidator(2), MaxValueValidator(1_000)],
         help_text="A sentence is boilerplate if at least this many different articles of one week have it, 2 to 1,000. "
         "With 2, sentences that two articles share about the same event count as boilerplate too.",
+    )
+    attach = models.CharField(
+        "attach copies",
+        max_length=8,
+        choices=Attach.choices,
+        **EMPTY_TEXT,
+        help_text="Which copies of stored articles are attached to them when they arrive, not stored as articles. Same "
+        "address: AMP, mobile and print pages, and other tracking parameters. Same headline: with the same text, or in "
+        "two teasers the same numbers. What is stored already stays as it is.",
     )
     crawl = models.BooleanField(
         default=True, help_text="Whether `manage.py crawl` without names visits this newspaper."

@@ -1,12 +1,14 @@
-"""The one writer of articles: checks, normalises, stores, and attaches further URLs to known articles.
+"""The one writer of articles: checks, normalises, stores, and attaches further URLs and copies to known articles.
 
 An article is stored once, as it was first seen. Only renormalization.py and reextraction.py change it, when the rules
 change. What an admin removed is refused, and nothing is added to an article that is withheld. A URL belongs to one
 article permanently; one that a page only declares as its own belongs to none before there is evidence: see
 known_articles.py. Near-duplicates are stored like any other article: the detection passes find them, and editors can
-review and undo the results.
+review and undo the results. Unless a newspaper's policy is to attach a copy at once: all that came of it is kept in
+AttachedCopy, and its URLs and headline become those of the stored article, by which it is known if it comes again.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 from uuid import UUID
 
+from django.core import serializers
 from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
@@ -31,10 +34,10 @@ from articles.storage.incoming import (
     keys_of,
     url_fault,
 )
-from articles.storage.known_articles import Addresses, StoredArticle, known_keys, owners_of
+from articles.storage.known_articles import Addresses, SameArticles, StoredArticle, known_keys, owners_of
 from articles.storage.locks import Lock, lock_transaction
 from articles.storage.newspapers import Naming, Paper, newspapers_for
-from articles.storage.preparing import PREPARED_COLUMNS, Prepared, PreparedURL, copy_into, copy_row, prepare
+from articles.storage.preparing import CAME_COLUMNS, FORM_COLUMNS, Prepared, PreparedURL, copy_into, copy_row, prepare
 from articles.storage.removed import REFUSED, are_removed, removed_names
 from articles.storage.url_parameters import learn_parameters
 
@@ -47,13 +50,13 @@ MAX_HEADLINE_VARIANTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The result for an incoming article: created, known by its URL, or rejected with a reason.
+    """The result for an incoming article: created, attached to another, known by its URL, or rejected with a reason.
 
     `headline` is whether a known article came under a headline that it did not have, which is now kept with it, or not
     kept because it has MAX_HEADLINE_VARIANTS.
     """
 
-    outcome: Literal["created", "known", "rejected"]
+    outcome: Literal["created", "attached", "known", "rejected"]
     article_id: int | None = None
     reason: str = ""
     headline: Literal["", "kept", "not kept"] = ""
@@ -65,11 +68,13 @@ ForPaper: TypeAlias = Callable[[int, Paper], Prepared]
 
 @dataclass(slots=True)
 class _Outcome:
-    """A prepared article, and the article that it is stored as."""
+    """A prepared article, and the article that it is stored as, or attached to by what; `urls` are new with it."""
 
     prepared: Prepared
-    created: bool
+    outcome: Literal["created", "attached", "known"]
     article: StoredArticle
+    attached_by: str = ""
+    urls: Sequence[PreparedURL] = ()
 
 
 class _NewURLs(NamedTuple):
@@ -83,7 +88,8 @@ class _NewURLs(NamedTuple):
 _IDS_SQL = """
 SELECT nextval(pg_get_serial_sequence('articles_article', 'id')) FROM generate_series(1, %(count)s)
 """
-_ARTICLE_COLUMNS = ("id", "newspaper_id", "stored_at", *PREPARED_COLUMNS)
+_ARTICLE_COLUMNS = ("id", "newspaper_id", "stored_at", *CAME_COLUMNS, *FORM_COLUMNS)
+_COPY_COLUMNS = ("article_id", "attached_by", "attached_at", "seen", "page", "page_fetched_at", *CAME_COLUMNS)
 _URL_COLUMNS = ("article_id", "seen_at", "key", "url", "kind", "normalized_url")
 
 
@@ -95,10 +101,11 @@ def writing() -> Iterator[None]:
         yield
 
 
-def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
+def store_articles(batch: Sequence[IncomingArticle], *, attach: bool = True) -> list[Stored]:
     """Store a batch in one transaction and return the result for each, in the same order.
 
-    A batch has up to some hundred articles. Invalid ones are rejected, the others stored.
+    A batch has up to some hundred articles. Invalid ones are rejected, the others stored, or attached to others if
+    their newspapers want that and `attach`.
     """
     results: dict[int, Stored] = {}
     valid: list[tuple[IncomingArticle, Naming]] = []
@@ -112,7 +119,7 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
     def prepared(place: int, paper: Paper) -> Prepared:
         return prepare(*valid[place], paper)
 
-    stored = iter(_store([naming for _, naming in valid], prepared, prepared))
+    stored = iter(_store([naming for _, naming in valid], prepared, prepared, attach=attach))
     return [results.get(position) or next(stored) for position in range(len(batch))]
 
 
@@ -159,7 +166,7 @@ def refresh_statistics(changed: int | None = None) -> None:
             cursor.execute("ANALYZE articles_article, articles_articleurl")
 
 
-def _store(namings: Sequence[Naming], ready: ForPaper, again: ForPaper) -> list[Stored]:
+def _store(namings: Sequence[Naming], ready: ForPaper, again: ForPaper, *, attach: bool = True) -> list[Stored]:
     """Store the articles with these namings: as they are ready, or as they are prepared again inside the lock."""
     removed = removed_names(set(namings))
     left = [place for place, naming in enumerate(namings) if naming not in removed]
@@ -168,14 +175,18 @@ def _store(namings: Sequence[Naming], ready: ForPaper, again: ForPaper) -> list[
     with writing():
         are_refused = dict(zip(batch, are_removed(batch.values()), strict=True))
         batch = {place: prepared for place, prepared in batch.items() if not are_refused[place]}
-        stored = _write(_as_of_now(batch, newspapers, again))
+        now = _as_of_now(batch, newspapers, again)
+        if not attach:
+            for _, newspaper in now.values():
+                newspaper.attach = Newspaper.Attach.OFF  # for this batch
+        stored = _write(now)
     return [stored.get(place, Stored("rejected", reason=REFUSED)) for place in range(len(namings))]
 
 
 def _as_of_now(
     batch: Mapping[int, Prepared], newspapers: Mapping[int, Newspaper], again: ForPaper
-) -> dict[int, tuple[Prepared, int]]:
-    """Return the articles with the ids of their newspapers, by place.
+) -> dict[int, tuple[Prepared, Newspaper]]:
+    """Return the articles with their newspapers, by place.
 
     Prepares those again whose newspaper was merged, or got other affixes or parameters, while they waited for the lock,
     and those that were known and are not.
@@ -184,19 +195,20 @@ def _as_of_now(
     current = {pk: newspaper.current for pk, newspaper in now.items()}
     papers = {pk: Paper.of(newspaper) for pk, newspaper in current.items()}
     known = known_keys({key for prepared in batch.values() if prepared.is_known for key in prepared.own_keys})
-    found: dict[int, tuple[Prepared, int]] = {}
+    found: dict[int, tuple[Prepared, Newspaper]] = {}
     for place, prepared in batch.items():
         pk = newspapers[place].pk
         is_current = prepared.paper == papers[pk] and (not prepared.is_known or not known.isdisjoint(prepared.own_keys))
-        found[place] = (prepared if is_current else again(place, papers[pk])), current[pk].pk
+        found[place] = (prepared if is_current else again(place, papers[pk])), current[pk]
     return found
 
 
-def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
+def _write(prepared: Mapping[int, tuple[Prepared, Newspaper]]) -> dict[int, Stored]:
     """Store the prepared articles of these newspapers, inside the lock; return the result for each."""
     outcomes, new = _decide(prepared)
-    created = [outcome for outcome in outcomes.values() if outcome.created]
+    created = [outcome for outcome in outcomes.values() if outcome.outcome == "created"]
     _create(created)
+    _keep_copies([outcome for outcome in outcomes.values() if outcome.outcome == "attached"])
     _attach(
         (key, url if paper_id == article.newspaper_id else _of_another(url, article.newspaper_id), article.pk)
         for key, url, paper_id, article in new.seen
@@ -205,54 +217,85 @@ def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
         (DeclaredURL(article_id=article.pk, key=key, url=url.url, kind=url.kind) for key, url, article in new.declared),
         ignore_conflicts=True,
     )
-    _fill_times([outcome for outcome in outcomes.values() if not outcome.created])
+    _fill_times([outcome for outcome in outcomes.values() if outcome.outcome == "known"])
     headlines = _keep_headlines(
         (place, outcome.article.pk, seen) for place, outcome in outcomes.items() for seen in _other_headlines(outcome)
     )
     _keep_pages([(page, outcome.article.pk) for outcome in created if (page := outcome.prepared.page) is not None])
     return {
-        place: Stored("created", outcome.article.pk)
-        if outcome.created
-        else Stored("known", outcome.article.pk, headline=headlines.get(place, ""))
-        for place, outcome in outcomes.items()
+        place: Stored(
+            found.outcome, found.article.pk, headline=headlines.get(place, "") if found.outcome == "known" else ""
+        )
+        for place, found in outcomes.items()
     }
 
 
-def _decide(prepared: Mapping[int, tuple[Prepared, int]]) -> tuple[dict[int, _Outcome], _NewURLs]:
+def _decide(prepared: Mapping[int, tuple[Prepared, Newspaper]]) -> tuple[dict[int, _Outcome], _NewURLs]:
     """Return what becomes of each article, one after the other, and the URLs that are new."""
-    addresses = Addresses.of(article for article, _ in prepared.values())
+    addresses, same = Addresses.of(article for article, _ in prepared.values()), SameArticles.of(prepared.values())
     outcomes: dict[int, _Outcome] = {}
     new = _NewURLs([], [])
-    for place, (ready, newspaper_id) in prepared.items():
-        known = addresses.known(ready, newspaper_id)
-        article = known or StoredArticle.of(ready, newspaper_id)
-        outcomes[place] = _Outcome(ready, known is None, article)
+    for place, (ready, newspaper) in prepared.items():
+        outcome = outcomes[place] = _outcome(ready, newspaper, addresses, same)
+        article = outcome.article
         if article.withheld:
             continue
-        for key, url in ready.urls.items():
-            if key not in addresses.owners:
-                addresses.owners[key] = article
-                new.seen.append((key, url, newspaper_id, article))
-        new.declared.extend((key, url, article) for key, url in addresses.declare(ready, article))
+        urls = {key: url for key, url in ready.urls.items() if key not in addresses.owners}
+        addresses.owners |= dict.fromkeys(urls, article)
+        new.seen.extend((key, url, newspaper.pk, article) for key, url in urls.items())
+        outcome.urls = tuple(urls.values())
+        if outcome.outcome != "attached":
+            new.declared.extend((key, url, article) for key, url in addresses.declare(ready, article))
     return outcomes, new
 
 
-def _create(new: Sequence[_Outcome]) -> None:
+def _outcome(ready: Prepared, newspaper: Newspaper, addresses: Addresses, same: SameArticles) -> _Outcome:
+    if known := addresses.known(ready, newspaper.pk):
+        return _Outcome(ready, "known", known)
+    if newspaper.attach and (found := same.find(ready, newspaper)):
+        return _Outcome(ready, "attached", *found)
+    article = StoredArticle.of(ready, newspaper.pk)
+    if newspaper.attach:
+        same.add(article, [url.form for url in ready.urls.values()])
+    return _Outcome(ready, "created", article)
+
+
+def _create(created: Sequence[_Outcome]) -> None:
     """Store new articles, and set their ids."""
-    if not new:
+    if not created:
         return
     with connection.cursor() as cursor:
-        cursor.execute(_IDS_SQL, {"count": len(new)})
+        cursor.execute(_IDS_SQL, {"count": len(created)})
         ids = sorted(pk for (pk,) in cursor.fetchall())
-    for pk, outcome in zip(ids, new, strict=True):
+    for pk, outcome in zip(ids, created, strict=True):
         outcome.article.pk = pk
     now = timezone.now()
     # The row is a prepared one with these columns before it.
     rows = (
-        copy_row((outcome.article.pk, outcome.article.newspaper_id, now), end="\t") + outcome.prepared.columns
-        for outcome in new
+        copy_row((new.article.pk, new.article.newspaper_id, now), end="\t") + new.prepared.columns + new.prepared.forms
+        for new in created
     )
     copy_into("articles_article", _ARTICLE_COLUMNS, rows)
+
+
+def _keep_copies(attached: Sequence[_Outcome]) -> None:
+    """Keep all that came of the articles that are attached to others."""
+    rows = []
+    for outcome in attached:
+        prepared, page = outcome.prepared, outcome.prepared.page
+        seen = {
+            "urls": [(url.url, url.kind) for url in outcome.urls],
+            "declared": [(url.url, url.kind) for url in prepared.declared.values()],
+            "headlines": [(seen.headline, str(seen.day), seen.url) for seen in prepared.headlines],
+        }
+        packed: tuple[object, ...] = ("", None)
+        if page is not None:
+            first, *others = (_new_page(page, 0), *_following_pages(page, 0))
+            packed = (serializers.serialize("json", (first, *others)), first.fetched_at)
+        own = (outcome.article.pk, outcome.attached_by, timezone.now())
+        rows.append(copy_row((*own, json.dumps(seen), *packed), end="\t") + prepared.columns + b"\n")
+    if rows:
+        copy_into("articles_attachedcopy", _COPY_COLUMNS, rows)
 
 
 def _attach(new_urls: Iterable[tuple[UUID, PreparedURL, int]]) -> None:
@@ -296,7 +339,7 @@ def _fill_times(known: Iterable[_Outcome]) -> None:
 def _other_headlines(outcome: _Outcome) -> list[SeenHeadline]:
     """Return the headlines under which an article came and which are not its own."""
     prepared, article = outcome.prepared, outcome.article
-    if outcome.created:
+    if outcome.outcome == "created":
         return list(prepared.headlines)
     if article.withheld:
         return []
@@ -330,10 +373,15 @@ def _keep_pages(pages: Sequence[tuple[PageCopy, int]]) -> None:
     """Keep the pages of articles, which these ids belong to, and their further pages."""
     ArticlePage.objects.bulk_create(_new_page(page, article_id) for page, article_id in pages)
     FollowingPage.objects.bulk_create(
-        FollowingPage(article_page_id=article_id, number=number, **further._asdict())
-        for page, article_id in pages
-        for number, further in enumerate(page.following, start=2)
+        further for page, article_id in pages for further in _following_pages(page, article_id)
     )
+
+
+def _following_pages(page: PageCopy, article_id: int) -> list[FollowingPage]:
+    return [
+        FollowingPage(article_page_id=article_id, number=number, **further._asdict())
+        for number, further in enumerate(page.following, start=2)
+    ]
 
 
 def _new_page(page: PageCopy, article_id: int) -> ArticlePage:

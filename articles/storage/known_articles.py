@@ -1,9 +1,13 @@
-"""Which stored article an incoming one is: the one with the same URL, or with a URL that either of them declares."""
+"""Which stored article an incoming one is: the one with the same URL, or with a URL that either of them declares.
+
+Or one that it is attached to, if its newspaper wants that: see SameArticles.
+"""
 
 import datetime
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import LiteralString, Self
 from uuid import UUID
 
@@ -11,11 +15,14 @@ from django.db import connection
 from django.db.models.functions import MD5
 from psycopg.sql import SQL, Identifier
 
-from articles.models import Article, ArticleURL
+from articles.models import Article, ArticleURL, Newspaper
+from articles.normalization.text import TEASER_CHARACTERS, is_same_teaser, teaser_of
+from articles.normalization.titles import is_telling, tells_apart
 from articles.normalization.urls import comparable_url, page_form
 from articles.storage.fingerprints import md5
 from articles.storage.incoming import keys_of
 from articles.storage.preparing import Prepared, PreparedURL
+from articles.storage.url_parameters import may_be_two_stories
 
 # A URL that more articles declare is the URL of none of them.
 MAX_DECLARING = 25
@@ -45,6 +52,7 @@ class StoredArticle:
     published_at: datetime.datetime | None
     extractor_version: int
     withheld: bool = False  # nothing is added to it then
+    teaser: str = ""  # only of those in SameArticles
 
     @classmethod
     def of(cls, new: Prepared, newspaper_id: int) -> Self:
@@ -58,6 +66,7 @@ class StoredArticle:
             text_digest=new.text_digest,
             published_at=new.published_at,
             extractor_version=new.extractor_version,
+            teaser=new.teaser,
         )
 
 
@@ -104,6 +113,89 @@ class Addresses:
             if key not in self.owners and is_first and len(others) < MAX_DECLARING:
                 others.append(article)
                 yield key, url
+
+
+# By the indexes article_url_normalized and article_title. A withheld article has neither form nor headline.
+_SAME_SQL: LiteralString = """
+WITH wanted AS MATERIALIZED (
+    SELECT * FROM unnest(%(newspapers)s::bigint[], %(forms)s::text[], %(days)s::date[], %(titles)s::text[])
+        AS wanted (newspaper_id, form, day, title)
+), found AS (
+    SELECT wanted.form, article.id FROM wanted
+    JOIN articles_articleurl AS known
+        ON md5(known.normalized_url) = md5(wanted.form) AND known.normalized_url = wanted.form
+    JOIN articles_article AS article ON article.id = known.article_id AND article.newspaper_id = wanted.newspaper_id
+    UNION
+    SELECT NULL, article.id FROM wanted
+    JOIN articles_article AS article ON article.newspaper_id = wanted.newspaper_id AND article.date = wanted.day
+        AND md5(article.normalized_title) = md5(wanted.title) AND article.normalized_title = wanted.title
+)
+SELECT found.form, article.id, article.newspaper_id, article.date, article.headline, article.normalized_title,
+       article.text_digest, article.published_at, article.extractor_version, article.withheld,
+       CASE WHEN length(article.normalized_text) <= %(characters)s THEN article.normalized_text ELSE '' END
+FROM found JOIN articles_article AS article USING (id)
+ORDER BY article.id
+"""
+# Not a front page, which many articles may name.
+_NAMES_A_PAGE = re.compile("//[^/]+/.")
+
+
+@dataclass(slots=True)
+class SameArticles:
+    """The articles that the policies of newspapers may attach an arriving one to, the oldest first.
+
+    By newspaper and form of a URL; and by newspaper, day and normalised headline.
+    """
+
+    articles: dict[tuple[object, ...], list[StoredArticle]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def of(cls, batch: Iterable[tuple[Prepared, Newspaper]]) -> Self:
+        """Return those in the store, by one query; by none if no newspaper of the batch has such a policy."""
+        same = cls()
+        wanted = [
+            (paper.pk, _own_form(new), new.date, new.normalized_title if is_telling(new.normalized_title) else None)
+            for new, paper in batch
+            if paper.attach and not new.is_known
+        ]
+        if not wanted:
+            return same
+        newspapers, forms, days, titles = map(list, zip(*wanted, strict=True))
+        columns = {"newspapers": newspapers, "forms": forms, "days": days, "titles": titles}
+        with connection.cursor() as cursor:
+            cursor.execute(_SAME_SQL, {**columns, "characters": TEASER_CHARACTERS})
+            for form, *values, text in cursor.fetchall():
+                same.add(StoredArticle(*(*values, teaser_of(text))), () if form is None else [form])
+        return same
+
+    def find(self, new: Prepared, newspaper: Newspaper) -> tuple[StoredArticle, str] | None:
+        """Return the article that this one is attached to by its newspaper's policy, and by what; None if to none.
+
+        A URL of which parameters are dropped says nothing if the headlines are of two stories: these may number them,
+        which is then learnt.
+        """
+        decorated = new.urls[new.own_keys[0]].decorated
+        for other in self.articles.get((newspaper.pk, _own_form(new)), ())[:1]:
+            if not (decorated and may_be_two_stories(new.normalized_title, other.normalized_title)):
+                return other, Newspaper.Attach.ADDRESS
+        if newspaper.attach == Newspaper.Attach.HEADLINE and is_telling(new.normalized_title):
+            for other in self.articles.get((newspaper.pk, new.date, new.normalized_title), ()):
+                same = new.text_digest == other.text_digest is not None or is_same_teaser(new.teaser, other.teaser)
+                if same and not tells_apart(new.headline, other.headline):
+                    return other, Newspaper.Attach.HEADLINE
+        return None
+
+    def add(self, article: StoredArticle, forms: Iterable[str]) -> None:
+        """Add an article with these forms of URLs, also one that is about to be stored."""
+        paper = article.newspaper_id
+        for key in ((paper, article.date, article.normalized_title), *((paper, form) for form in forms)):
+            self.articles[key].append(article)
+
+
+def _own_form(new: Prepared) -> str | None:
+    """Return the form of the article's own URL; None if it names no page."""
+    form = new.urls[new.own_keys[0]].form
+    return form if _NAMES_A_PAGE.search(form) else None
 
 
 def owners_of(keys: Collection[UUID]) -> dict[UUID, StoredArticle]:

@@ -17,7 +17,7 @@ from articles.extraction.bylines import text_bylines
 from articles.models import ArticleURL
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.language import detect_languages
-from articles.normalization.text import normalize_text, text_digest
+from articles.normalization.text import normalize_text, teaser_of, text_digest
 from articles.normalization.titles import normalize_title
 from articles.normalization.urls import comparable_url, has_decoration, url_key
 from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenHeadline, SeenURL, story_url, url_fault
@@ -63,8 +63,9 @@ def _packed(page: PageCopy) -> PageCopy:
 class Prepared(NamedTuple):
     """A checked article: what the writer decides by, and what it then only passes on.
 
-    `columns` are those of PREPARED_COLUMNS, as COPY reads them; `paper` is the newspaper as it was then. `time` has its
-    time of publication and the source of that; None without one, and for an article that came with its page.
+    `columns` are those of CAME_COLUMNS and `forms` those of FORM_COLUMNS, which follow in a row, as COPY reads them;
+    `paper` is the newspaper as it was then. `time` has its time of publication and the source of that; None without
+    one, and for an article that came with its page.
     """
 
     naming: Naming
@@ -84,7 +85,9 @@ class Prepared(NamedTuple):
     page: PageCopy | None = None  # with its bytes compressed
     extractor_version: int = 0
     language: str = ""  # that came with it or was found; empty if there is none
+    teaser: str = ""  # its normalised text if it is no longer than a teaser
     columns: bytes = b""
+    forms: bytes = b""
 
     @property
     def is_known(self) -> bool:
@@ -93,11 +96,8 @@ class Prepared(NamedTuple):
 
 
 DETAILS = tuple(field.name for field in dataclasses.fields(Details))
-PREPARED_COLUMNS = (
-    *("external_id", "date", "headline", "url", "content", "extra_columns"),
-    *("normalized_title", "normalized_text", "text_digest", "normalizer_version", "extractor_version", "revision"),
-    *DETAILS,
-)
+CAME_COLUMNS = ("external_id", "date", "headline", "url", "content", "extra_columns", "extractor_version", *DETAILS)
+FORM_COLUMNS = ("normalized_title", "normalized_text", "text_digest", "normalizer_version", "revision")
 # A trigger counts it up.
 _REVISION = 0
 
@@ -152,12 +152,14 @@ def _prepared(
         page=_packed(incoming.page) if incoming.page else None,
         extractor_version=version,
         language=details.language,
+        teaser=teaser_of(forms.normalized_text),
         columns=copy_row((
             *(incoming.external_id, incoming.date, decided.headline),
-            *(addresses.url, incoming.content, incoming.extra_columns),
-            *(forms.normalized_title, forms.normalized_text, forms.text_digest),
-            *(NORMALIZER_VERSION, version, _REVISION),
+            *(addresses.url, incoming.content, incoming.extra_columns, version),
             *(getattr(details, name) for name in DETAILS),
+        ), end=""),
+        forms=b"\t" + copy_row((
+            *(forms.normalized_title, forms.normalized_text, forms.text_digest, NORMALIZER_VERSION, _REVISION),
         )),
     )  # fmt: skip
 
@@ -254,7 +256,7 @@ _ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
 def copy_row(values: Iterable[object], *, end: str = "\n") -> bytes:
     r"""Return a row of texts, numbers, truth values, days, times in UTC and UUIDs, with its line break; None: NULL.
 
-    With the end \t, it is only the beginning of a row.
+    With the end \t, or none, it is only a part of a row.
     """
     return ("\t".join(map(_cell, values)) + end).encode()
 

@@ -99,6 +99,13 @@ def _store_rules(numbers: Mapping[int, int | None]) -> None:
         ArticlePage.objects.filter(pk__in=pages).exclude(rule=number).update(rule=number)
 
 
+def listed_date(page: ArticlePage) -> ListedDate | None:
+    """Return the date that a feed or sitemap gave for a page; None if none did."""
+    if not page.published:
+        return None
+    return ListedDate(page.published, possible_time(page.published_time, page.published), page.in_sitemap)
+
+
 def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict[str, object]:
     """Return the fields of the article according to its extracted page.
 
@@ -106,9 +113,7 @@ def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict
     """
     if isinstance(extraction, str):
         raise ExtractionError(extraction)
-    listed = None  # the date that a feed or sitemap gave for the page
-    if page.published:
-        listed = ListedDate(page.published, possible_time(page.published_time, page.published), page.in_sitemap)
+    listed = listed_date(page)
     if extraction.date is None and listed is None:  # the day has another source: keep it
         day, details = article.date, extracted_details(extraction)
         details = replace(details, date_source=article.date_source, date_doubt=article.date_doubt)

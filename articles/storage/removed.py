@@ -119,6 +119,7 @@ MARKS = ("boilerplate", "story_text", "story_digest", "topic_text", "topic_diges
 # is that in which they come back.
 _WHOLE: tuple[tuple[LiteralString, LiteralString], ...] = (
     ("articles_headlinevariant", "article_id"),
+    ("articles_attachedcopy", "article_id"),
     ("articles_articlepage", "article_id"),
     ("articles_followingpage", "article_page_id"),
     ("articles_articlerevision", "article_id"),

@@ -13,6 +13,7 @@ from django.utils.text import Truncator
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence
 from articles.normalization.logins import without_login
 from articles.paging import page_of, page_of_groups
+from articles.storage.attached_copies import AttachedCopyError, store_separately
 from articles.storage.boilerplate_marks import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.incoming import url_fault
 from dedup.forms.base import CheckForm
@@ -61,6 +62,15 @@ def article_revision(request: HttpRequest, article_id: int, number: int) -> Http
     compared = comparison(request, found["before"], found["after"])
     context = {"article": shown, "revision": found, "unlinked": True, **compared}
     return render(request, "articles/revision.html", context)
+
+
+@decision_view("article", "article_id")
+def copy_store(request: EditorRequest, article_id: int, number: int) -> HttpResponse:
+    """Store an attached copy as an article of its own, and show that."""
+    with refusals(request, AttachedCopyError, text="It stays attached: {}."):
+        article_id = store_separately(number, user=request.user)
+        messages.success(request, "This is an article of its own now. The next run compares it.")
+    return redirect("article", article_id)
 
 
 def boilerplate_list(request: HttpRequest) -> HttpResponse:

@@ -55,6 +55,7 @@ WHITELIST = Right("whitelist boilerplate", role="editor", permission="articles.a
 START_RUNS = Right("start runs", role="admin", permission="dedup.add_detectionrun")
 START_CRAWLS = Right("start, stop and schedule crawls", role="admin", permission="crawlers.add_crawl")
 ADD_NEWSPAPERS = Right("try and add newspapers", role="admin", permission="articles.add_newspaper")
+CHANGE_NEWSPAPERS = Right("change newspapers", role="admin", permission="articles.change_newspaper")
 CHANGE_PROFILES = Right("change profiles", role="admin", permission="dedup.change_profile")
 MANAGE_PEOPLE = Right("manage people", role="admin", permission="auth.change_user")
 MERGE = Right("merge newspapers", role="admin", permission="articles.add_newspapermerge")
@@ -153,6 +154,7 @@ RULES = [
     *forms(START_RUNS, "run_new", "run_cancel", "learn", "model_use"),
     *forms(START_CRAWLS, "crawl_new", "crawl_take_back", "crawl_schedule"),
     *forms(ADD_NEWSPAPERS, "newspaper_add", "newspaper_try", "trial"),
+    *forms(CHANGE_NEWSPAPERS, "copy_store"),
     *pages(CHANGE_PROFILES, "profiles"),
     *forms(CHANGE_PROFILES, "profile_new", "profile", "profile_delete"),
     *forms(CHANGE_PROFILES, "profile_rule_new", "profile_rule", "profile_rule_delete"),

@@ -6,6 +6,7 @@ The files of corpora are deleted here, too, some days after they were written.
 import datetime
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 from django.contrib.admin.models import CHANGE
 from django.contrib.auth.models import User
@@ -13,7 +14,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from articles.jobs.work import repeat
-from articles.models import ArticlePage, ArticleRevision, Newspaper
+from articles.models import ArticlePage, ArticleRevision, AttachedCopy, Newspaper
 from articles.storage.audit_log import log_action
 from articles.storage.ingest import writing
 from dedup.corpora import forget_old_corpora
@@ -26,18 +27,19 @@ PAUSE = 3600.0
 def remove_pages(newspaper: Newspaper, days: int) -> Iterator[int]:
     """Delete the pages of a newspaper's articles that were fetched more than `days` days ago; yield how many.
 
-    With the page go the further pages of the article, and of later versions what was fetched. The articles and the
-    texts of versions stay. In batches, each a transaction.
+    With the page go the further pages of the article, and of later versions and attached copies what was fetched. The
+    articles and the texts of versions and copies stay. In batches, each a transaction.
     """
     old = _old(newspaper, days)
     while True:
         with writing():
-            pages, versions = (list(rows.order_by("pk").values_list("pk", flat=True)[:AT_ONCE]) for rows in old)
+            pages, versions, copies = (list(rows.order_by("pk").values_list("pk", flat=True)[:AT_ONCE]) for rows in old)
             ArticlePage.objects.filter(pk__in=pages).delete()
             ArticleRevision.objects.filter(pk__in=versions).update(body=b"")
-        if not pages and not versions:
+            AttachedCopy.objects.filter(pk__in=copies).update(page="")
+        if not pages and not versions and not copies:
             return
-        yield len(pages) + len(versions)
+        yield len(pages) + len(versions) + len(copies)
 
 
 def set_page_days(newspaper: Newspaper, days: int | None, *, user: User) -> None:
@@ -81,8 +83,10 @@ def count_old(newspaper: Newspaper, days: int) -> int:
     return sum(rows.count() for rows in _old(newspaper, days))
 
 
-def _old(newspaper: Newspaper, days: int) -> tuple[QuerySet[ArticlePage], QuerySet[ArticleRevision]]:
-    """Return the pages, and the versions with what was fetched of them, that are older than so many days."""
+def _old(newspaper: Newspaper, days: int) -> tuple[QuerySet[Any], QuerySet[Any], QuerySet[Any]]:
+    """Return the pages, and the versions and copies with what was fetched of them, that are older than so many days."""
     before = timezone.now() - datetime.timedelta(days=days)
     pages = ArticlePage.objects.filter(article__newspaper=newspaper, fetched_at__lt=before)
-    return pages, ArticleRevision.objects.filter(article__newspaper=newspaper, seen_at__lt=before).exclude(body=b"")
+    versions = ArticleRevision.objects.filter(article__newspaper=newspaper, seen_at__lt=before).exclude(body=b"")
+    copies = AttachedCopy.objects.filter(article__newspaper=newspaper, page_fetched_at__lt=before).exclude(page="")
+    return pages, versions, copies

@@ -21,6 +21,7 @@ from articles.files.uploads import opened
 from articles.models import (
     Article,
     ArticleURL,
+    AttachedCopy,
     ExtractionRule,
     FileImport,
     Job,
@@ -90,7 +91,9 @@ PLACES = (
 def traces_of_articles(articles: Collection[int]) -> set[str]:
     """Return texts by which these few articles are recognised: URLs, headlines, the beginning of the text."""
     found = set(ArticleURL.objects.filter(article__in=articles).values_list("url", flat=True))
-    for url, headline, content in Article.objects.filter(pk__in=articles).values_list("url", "headline", "content"):
+    columns = ("url", "headline", "content")
+    copies = AttachedCopy.objects.filter(article__in=articles).values_list(*columns)
+    for url, headline, content in (*Article.objects.filter(pk__in=articles).values_list(*columns), *copies):
         found |= {url, *(text for text in (headline,) if len(text) >= _LEAST_HEADLINE)}
         lines = (line[:_TEXT] for line in content.splitlines() if len(line) >= _LEAST_TEXT)
         found |= set(islice(lines, 1))

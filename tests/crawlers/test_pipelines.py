@@ -11,9 +11,10 @@ from django.db import DataError
 
 from articles.extraction.extract import ExtractedArticle
 from articles.extraction.rules import ExtractionRule
-from articles.models import Article, ArticlePage, ArticleURL, Newspaper
+from articles.models import Article, ArticlePage, ArticleURL, AttachedCopy, Newspaper
 from articles.normalization.times import possible_time
 from articles.normalization.urls import url_key
+from articles.storage.attached_copies import store_separately
 from articles.storage.incoming import ListedDate
 from articles.storage.ingest import Stored
 from articles.storage.newspapers import Paper
@@ -101,5 +102,16 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
     stored = Article.objects.order_by("url").values_list("url", "normalized_title", "newspaper")
     assert list(stored) == [(f"{URL}{number}", "last ferry", paper.pk) for number in (1, 3)]
     assert gzip.decompress(ArticlePage.objects.get(article__url=f"{URL}3").body) == html
+    # By its policy, the newspaper may have a page attached: its link is settled like that of any other one.
+    Newspaper.objects.update(attach=Newspaper.Attach.ADDRESS)
+    link = Entry(f"{URL}3/amp").link(source, ArticleURL.Kind.FEED)
+    save_links(sort_links(source, [link]).new)
+    ready = ready_article(PageTask(FetchedPage(link, link.url, (), "text/html", html), outdated))
+    assert [getattr(result, "outcome", str(result)) for result in store_of_articles._written([(link, ready)])] == [
+        "attached"
+    ]
+    assert [item_.url for item_ in PendingLink.objects.all()] == [f"{URL}2"]
+    number = store_separately(AttachedCopy.objects.get(article__url=f"{URL}3").pk, user=None)
+    assert gzip.decompress(ArticlePage.objects.get(article=number, article__url=link.url).body) == html
     # The next pages are prepared for the newspaper as the writer found it.
     assert store_of_articles._papers == {"Fjordbladet": Paper.of(paper)}

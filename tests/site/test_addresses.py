@@ -32,7 +32,7 @@ OF_ADMINS = """
     article_remove article_withhold article_release
     profiles profile profile_new profile_delete profile_rule profile_rule_new profile_rule_delete
     run_new run_cancel crawl_new crawl_schedule crawl_take_back learn model_use
-    newspaper_add newspaper_try trial
+    newspaper_add newspaper_try trial copy_store
 """
 OF_VIEWERS = """
     check stories_feed_address corpus_new corpus_drop job_cancel view_save view_rename view_delete
@@ -63,6 +63,7 @@ RIGHTS = {
     "start runs": ("admin", "dedup.add_detectionrun", True, False, ""),
     "start, stop and schedule crawls": ("admin", "crawlers.add_crawl", True, False, ""),
     "try and add newspapers": ("admin", "articles.add_newspaper", True, False, ""),
+    "change newspapers": ("admin", "articles.change_newspaper", True, False, ""),
     "change profiles": ("admin", "dedup.change_profile", True, False, ""),
     "manage people": ("admin", "auth.change_user", True, False, ""),
     "merge newspapers": ("admin", "articles.add_newspapermerge", True, False, ""),

@@ -18,6 +18,7 @@ from articles.models import (
     ArticlePage,
     ArticleRevision,
     ArticleURL,
+    AttachedCopy,
     DeclaredURL,
     FollowingPage,
     HeadlineVariant,
@@ -81,6 +82,8 @@ def mark_everything(article: Article, others: list[Article], user: User) -> None
     ArticleRevision.objects.create(article=article, headline=MARK, content=TEXT, **number, **page)
     DeclaredURL.objects.create(article=article, url=f"{URL}/amp", key=f"{KEY}1", kind="amp")
     HeadlineVariant.objects.create(article=article, headline=f"{MARK}!", day=DAY, url=URL)
+    came = {"headline": MARK, "content": TEXT, "url": URL, "date": DAY, "extra_columns": TEXT, "page": TEXT}
+    AttachedCopy.objects.create(article=article, attached_at=now, seen={"urls": [[URL, "page"]]}, byline=MARK, **came)
     LearntParameter.objects.create(newspaper=newspaper, name="sid", first_url=URL, second_url=others[0].url)
     for digest in (f"{KEY}2", f"{KEY}3"):
         sentence = {"newspaper": newspaper, "digest": digest, "sentence": TEXT}

@@ -41,6 +41,7 @@ def rows_of(article_id: int) -> dict[str, Any]:
     tables = {
         "articles_article": "id", "articles_articleurl": "article_id", "articles_declaredurl": "article_id",
         "articles_headlinevariant": "article_id", "articles_articlepage": "article_id",
+        "articles_attachedcopy": "article_id",
         "articles_followingpage": "article_page_id", "articles_articlerevision": "article_id",
     }  # fmt: skip
     found = {}

@@ -56,13 +56,16 @@ class FileTally(Tally):
 
     def __str__(self) -> str:
         _, read, created, known, rejected, _, _ = self.cells()
+        stored = f"{created} stored"
+        if attached := self.outcomes["attached"]:
+            stored += f", {attached:,} attached to stored articles"
         # How many of the known articles came under another headline.
         known += " already known"
         counts = [f"{self.headlines['kept']:,} with another headline"] if self.headlines["kept"] else []
         if dropped := self.headlines["not kept"]:
             counts.append(f"{dropped:,} with one that is not kept, because they have {MAX_HEADLINE_VARIANTS} others")
         known += f" ({', '.join(counts)})" if counts else ""
-        return f"{read} articles read: {created} stored, {known}, {rejected} rejected"
+        return f"{read} articles read: {stored}, {known}, {rejected} rejected"
 
 
 class Rejects:

@@ -67,7 +67,8 @@ class Command(LongCommand):
     def _report(self, tally: _Tally) -> None:
         counts = tally.outcomes
         known, refused = f"{counts['known']:,} already known", f"{counts['rejected']:,} refused"
-        self.stdout.write(f"{counts.total():,} pages read: {counts['created']:,} stored, {known}, {refused}.")
+        attached = f"{counts['attached']:,} attached to stored articles, " if counts["attached"] else ""
+        self.stdout.write(f"{counts.total():,} pages read: {counts['created']:,} stored, {attached}{known}, {refused}.")
         for title, reasons in (("Refused pages by reason:", tally.refused), ("Other records:", tally.others)):
             if reasons:
                 self.stdout.write(title)

@@ -294,6 +294,7 @@ def article_details(article: Article) -> dict[str, Any]:
         "urls": article.urls.all(),
         "headlines": article.headline_variants.all(),
         "revisions": listed_revisions(article),
+        "copies": article.attached_copies.defer("page"),
         "extra": [(plain(member.name_json), plain(member.value_json)) for member in members_of(article.extra_columns)],
         "cluster": Cluster.objects.with_kept().filter(memberships__article=article).first(),
         "pairs": most_probable(Pair.objects.touching([article.pk]), PAIRS_SHOWN),
