@@ -16,10 +16,11 @@ from psycopg import sql
 
 from benchmarks.corpus import FIRST_DAY, SEED, Row, load
 from benchmarks.dense import words
-from dedup.detection.clustering.constraints import update_implications
+from dedup.detection.clustering.constraints import KnownConstraints, implications
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import DetectionRun, Link
+from dedup.models.base import read_each
 
 PER_DAY = 500
 # Articles come in groups of copies. Every fifth group is not certain to be copies.
@@ -206,6 +207,7 @@ def _decide() -> None:
     _run(_DECISIONS_SQL, user=editor.pk, pairs=PAIRS_A_DECISION)
     _run(_LINKS_SQL)
     _run(_READINGS_SQL, user=other.pk)
-    update_implications({end for ends in Link.objects.values_list("left", "right") for end in ends})
+    ends = {end for both in Link.objects.values_list("left", "right") for end in both}
+    read_each(*implications(ends, KnownConstraints()))
     rebuild_clusters()
     update_questions(None)

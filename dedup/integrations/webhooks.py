@@ -32,7 +32,7 @@ from django.utils.module_loading import import_string
 
 from articles.storage.audit_log import log_action
 from dedup.models import Cluster, Delivery, Webhook
-from dedup.models.base import read_rows
+from dedup.models.base import Asked, read_rows
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +58,10 @@ AT_ONCE = 100
 # The permission without which nobody is sent alarms, which name paths and errors of the server.
 SEES_ALARMS = "newsdedup_site.view_alarm"
 _KEPT = datetime.timedelta(days=30)
+
+
+# Asks whether anybody wants news at all.
+LISTENING: Asked = ("SELECT 1 FROM dedup_webhook WHERE active LIMIT 1", {})
 
 
 def announce(clusters: dict[Webhook.Event, Sequence[Cluster]]) -> None:

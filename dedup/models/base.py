@@ -1,6 +1,7 @@
 """What models share: how rows are written in words, and the triggers of rows that are only appended."""
 
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 import pgtrigger
 from django.conf import settings
@@ -24,6 +25,24 @@ def read_rows(statement: str, **values: Any) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchall()
+
+
+# A statement and its values.
+Asked: TypeAlias = tuple[str, Mapping[str, Any] | Sequence[Any]]
+
+
+def read_each(*asked: Asked) -> list[list[tuple[Any, ...]]]:
+    """Run these statements, one after the other, in one round trip; return the rows of each, none if it has none.
+
+    Each sees what those before it have written. Outside of a transaction, they are one.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(";\n".join(cursor.mogrify(*statement) for statement in asked))
+        return [
+            cursor.fetchall() if cursor.description else []
+            for place in range(len(asked))
+            if place == 0 or cursor.nextset()
+        ]
 
 
 class Ruled(Row):

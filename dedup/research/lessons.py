@@ -10,7 +10,7 @@ how these were chosen, does not matter then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any, LiteralString
@@ -23,7 +23,7 @@ from articles.numbers import counted
 from dedup.answers import PARTED_STATES
 from dedup.detection.types import VerdictKind
 from dedup.models import Lesson, Pair
-from dedup.models.base import read_rows
+from dedup.models.base import Asked, read_each
 from dedup.models.pairs import PairQuerySet
 from dedup.research.adjusting import LEAST_OF_EACH
 from dedup.research.decided import labels_of
@@ -59,11 +59,17 @@ SELECT
     ) AS others)
 """
 
+# What answers_missing asks, for those who ask more than that.
+KNOWN: Asked = (_KNOWN_SQL, {"enough": LEAST_OF_EACH, "others": PARTED_STATES})
 
-def answers_missing() -> int:
-    """Return how many more answers a model needs to learn from: duplicates, and pairs that are not, five of each."""
-    ((known,),) = read_rows(_KNOWN_SQL, enough=LEAST_OF_EACH, others=PARTED_STATES)
-    return 2 * LEAST_OF_EACH - int(known)
+
+def answers_missing(known: Sequence[tuple[int]] | None = None) -> int:
+    """Return how many more answers a model needs to learn from: duplicates, and pairs that are not, five of each.
+
+    `known` are the rows of KNOWN, if they are read already.
+    """
+    ((number,),) = known or read_each(KNOWN)[0]
+    return 2 * LEAST_OF_EACH - number
 
 
 def ask_for_lesson(user: Any) -> tuple[Job, bool]:

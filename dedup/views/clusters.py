@@ -28,7 +28,7 @@ from dedup.review.queries.series_and_groups import (
     members_of_group,
     series_details,
 )
-from dedup.review.questions.tabs import Question, give_back
+from dedup.review.questions.tabs import Question
 from dedup.review.rules.rules import RuleError, end_group_rule, end_rule, make_group_rule, make_rule
 from dedup.rows.clusters import LINEAGE, ClusterFilter
 from dedup.rows.files import FORMATS
@@ -164,8 +164,7 @@ def cluster_settle(request: EditorRequest, cluster_id: int, act: str) -> HttpRes
     if not _decide(request, cluster_id, act):
         return redirect(address_of(request, "cluster", cluster_id))
     if tab_of(request):
-        give_back(Question("cluster", cluster_id), request.user)
-        return redirect(after_answer(request))
+        return redirect(after_answer(request, Question("cluster", cluster_id)))
     if following is None and act == "reject":
         return redirect(address_of(request, "clusters"))
     return redirect(address_of(request, "cluster", following or cluster_id))

@@ -23,6 +23,7 @@ from dedup.review.queries.articles import Search, search
 from dedup.review.queries.pair_page import (
     ClustersOf,
     MarkedEvidence,
+    Urls,
     clusters_of,
     explained,
     judgement_now,
@@ -30,10 +31,11 @@ from dedup.review.queries.pair_page import (
     marked_evidence,
     pair_details,
     side_by_side,
+    urls_of,
     why,
 )
 from dedup.review.queries.series_and_groups import series_of_both, templates_for_a_rule
-from dedup.review.questions.tabs import SECOND, Question, give_back
+from dedup.review.questions.tabs import SECOND, Question
 from dedup.review.readings import second_readings
 from dedup.review.readings.second_readings import with_outcomes
 from dedup.rows.pairs import PairFilter
@@ -86,6 +88,7 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     pairs = Pair.objects.with_doubt().select_related("left__newspaper", "right__newspaper")
     shown = get_object_or_404(pairs, pk=pair_id)
     details = pair_details(shown)
+    urls = details["urls"]
     # A second reader does not see the first answer.
     reads_again = request.GET.get("tab") == SECOND and request.user.has_perm("dedup.add_decision")
     blind = reads_again and second_readings.waits_for(pair_id, request.user)
@@ -102,7 +105,7 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         "collision": _collision_on(request, shown),
         **note_of(request),
         "markable": markable(),
-        **comparison(request, shown.left, shown.right, marked_evidence(shown, details["evidence"], asked)),
+        **comparison(request, shown.left, shown.right, marked_evidence(shown, details["evidence"], asked, urls), urls),
     }
     return render(request, "pairs/pair.html", context)
 
@@ -130,30 +133,30 @@ def pair_why(request: HttpRequest, pair_id: int) -> HttpResponse:
 @decision_view("pair", "pair_id", query=True)
 def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Decide on a pair, and go to the next one in the selection."""
-    decided = get_object_or_404(Pair.objects.with_doubt(), pk=pair_id)
     try:
         values = values_of(PairDecisionForm(request.POST))
         if request.GET.get("tab") == SECOND:
             second_readings.read_again(pair_id, values["kind"], user=request.user, note=values["note"])
             said = "Stored as a second reading. If it differs from the first answer, it is listed under Disagreements."
             messages.success(request, said)
-            return redirect(_next_address(request, decided))
-        decision = decisions.decide_pair(decided, user=request.user, **values)
+            return redirect(_next_address(request, pair_id))
+        decision = decisions.decide_pair(pair_id, user=request.user, **values)
     except decisions.ReviewError as error:
+        get_object_or_404(Pair, pk=pair_id)
         if isinstance(error, decisions.AlreadyDecidedError):
             late = {"pair": pair_id, "decision": error.decision.pk, "kind": values["kind"], "note": values["note"]}
             request.session[_COLLISION] = late  # for the page that is shown next
         refuse(request, str(error), page=reverse("pair", args=[pair_id]))
         return redirect(address_of(request, "pair", pair_id))
-    say_decided(request, _said(decided, values["kind"]), decision)
-    if values["kind"] is Answer.TEMPLATE:
-        _offer_rule(request, decided)
-    return redirect(back_address(request) or _next_address(request, decided))
+    say_decided(request, _said(decision, values["kind"]), decision)
+    if values["kind"] is Answer.TEMPLATE and decision.pair:
+        _offer_rule(request, decision.pair)
+    return redirect(back_address(request) or _next_address(request, pair_id))
 
 
-def _said(decided: Pair, answer: Answer) -> str:
+def _said(decision: Decision, answer: Answer) -> str:
     said, apart = answer.facts.stored, answer.facts.effect is Effect.CANNOT
-    if apart and (clusters := clusters_of(decided.left_id, decided.right_id)).shared:
+    if apart and (clusters := clusters_of(*decision.articles)).shared:
         return f"{said} But earlier confirmations still hold both in cluster {clusters.left}."
     return said
 
@@ -174,10 +177,14 @@ def _offer_rule(request: HttpRequest, decided: Pair) -> None:
 
 
 def comparison(
-    request: HttpRequest, left: Article, right: Article, found: MarkedEvidence = NO_EVIDENCE
+    request: HttpRequest,
+    left: Article,
+    right: Article,
+    found: MarkedEvidence = NO_EVIDENCE,
+    urls: Urls | None = None,
 ) -> dict[str, Any]:
-    """Return what the comparison of two texts shows, as the request asks for it."""
-    compared = side_by_side(left, right, found.marks)
+    """Return what the comparison of two texts shows, as the request asks for it; `urls`, if they are read already."""
+    compared = side_by_side(left, right, found.marks, urls_of(left, right) if urls is None else urls)
     view = request.GET.get("view", "")
     return {
         **compared,
@@ -190,12 +197,11 @@ def comparison(
     }
 
 
-def _next_address(request: EditorRequest, decided: Pair) -> str:
+def _next_address(request: EditorRequest, pair_id: int) -> str:
     if tab_of(request):
-        give_back(Question("pair", decided.pk), request.user)
-        return after_answer(request)
+        return after_answer(request, Question("pair", pair_id))
     filterset = PairFilter(request.GET)
-    following = next_of(filterset.qs, filterset.ordering, decided)
+    following = next_of(filterset.qs, filterset.ordering, Pair.objects.with_doubt().get(pk=pair_id))
     if following is not None:
         return address_of(request, "pair", following)
     messages.info(request, "That was the last pair in this selection.")

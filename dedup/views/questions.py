@@ -12,11 +12,12 @@ from articles.paging import COUNT_CEILING, DEAR_CEILING, count_up_to_ceiling, pa
 from dedup.answers import Answer
 from dedup.forms.base import BatchForm, NoteForm
 from dedup.models import Batch, Cluster, Pair
+from dedup.models.base import read_each
 from dedup.research.precision import upper_bound
 from dedup.review.answers import batches
 from dedup.review.answers.batches import listed_batches, preview_of
 from dedup.review.answers.decisions import ReviewError
-from dedup.review.answers.history import progress_of
+from dedup.review.answers.history import LastAnswer, ask_last, ask_progress, progress_of
 from dedup.review.queries.clusters import find_cluster
 from dedup.review.queries.lists import rows_of_queue
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
@@ -26,6 +27,9 @@ from dedup.review.questions.tabs import (
     SAMPLE,
     TABS,
     Question,
+    ask_counts,
+    ask_lease,
+    give_back,
     next_question,
     put_off,
     question_of,
@@ -169,18 +173,23 @@ def queue_next(request: EditorRequest) -> HttpResponse:
     return redirect(reverse("queue") + carried_query(request))
 
 
-def after_answer(request: EditorRequest) -> str:
-    """Return where an editor goes after an answer: to the next question, which is then theirs.
+def after_answer(request: EditorRequest, answered: Question | None = None) -> str:
+    """Return where an editor goes after an answer, which ends its lease: to the next question, which is then theirs.
 
     A script that answers in the background has fetched that question already.
     """
-    in_background = request.headers.get("X-Answer") == "background"
-    found = None if in_background else _first_address(request, skipped(request))
-    return found or next_address(request)
+    if request.headers.get("X-Answer") != "background":
+        return _first_address(request, skipped(request), answered) or next_address(request)
+    if answered:
+        give_back(answered, request.user)
+    return next_address(request)
 
 
-def _first_address(request: EditorRequest, skip: Sequence[Question]) -> str | None:
-    """Return the address of the first question that is free and was not skipped, or None."""
+def _first_address(request: EditorRequest, skip: Sequence[Question], answered: Question | None = None) -> str | None:
+    """Return the address of the first question that is free and was not skipped, or None.
+
+    With `answered`, end the lease of that question.
+    """
     decides = request.user.has_perm("dedup.add_decision")
     if _lists_pairs(request):
         filterset = PairFilter(request.GET)
@@ -192,7 +201,7 @@ def _first_address(request: EditorRequest, skip: Sequence[Question]) -> str | No
         # To make the form of the filter takes a while.
         limited = any(request.GET.get(name) for name in PairFilter.base_filters)
         selection = PairFilter(request.GET).selection if limited else None
-        found = next_question(request.user, tab_of(request), selection, skip, lease=decides)
+        found = next_question(request.user, tab_of(request), selection, skip, lease=decides, answered=answered)
     return found.address + _with_tab(request, carried_query(request, skip)) if found else None
 
 
@@ -235,16 +244,20 @@ def cluster_card(request: EditorRequest, cluster_id: int) -> HttpResponse:
 
 def asking(request: EditorRequest, question: Question) -> dict[str, Any]:
     """Return what the page of a question in a tab shows of it, and take or renew its lease."""
-    tab = tab_named(tab_of(request))
-    decides = request.user.has_perm("dedup.add_decision")
-    free = not decides or take_lease(question, request.user)
-    left = tab.count(request.user)
-    return {
-        "tab": tab,
+    tab, user = tab_named(tab_of(request)), request.user
+    shown: dict[str, Any] = {"tab": tab, "question": question}
+    if not user.has_perm("dedup.add_decision"):
+        return shown | {"in_tab": f"{tab.count(user):,}"}
+    # Each asked by itself, these would be half of what the page waits for.
+    lease, counted, last, *done = read_each(
+        ask_lease(question, user), ask_counts(user), ask_last(user), *ask_progress(user)
+    )
+    left = tab.count(user, counted)
+    return shown | {
         "in_tab": f"{left:,}",
-        "progress": progress_of(request.user, left) if decides else None,
-        "reader": None if free else reader_of(question, request.user),
-        "question": question,
+        "progress": progress_of(user, left, done),
+        "reader": None if lease[0][2] else reader_of(question, user),
+        "last_answers": [LastAnswer(*row) for row in last],
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any, LiteralString
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import AnonymousUser, User
 
-# Their own permissions and those of their groups, each as Django writes it: "dedup.add_decision".
+# Their own permissions and those of their groups, each as Django writes it: "dedup.add_decision"; and their keys.
 _USER_SQL: LiteralString = """
 SELECT member.*, ARRAY(
     SELECT kind.app_label || '.' || permission.codename
@@ -19,7 +19,9 @@ SELECT member.*, ARRAY(
         JOIN auth_group_permissions AS role ON role.group_id = membership.group_id
         WHERE membership.user_id = member.id
     )
-) AS permissions
+) AS permissions, (
+    SELECT to_jsonb(chosen) FROM newsdedup_site_keymap AS chosen WHERE chosen.user_id = member.id
+) AS chosen_keys
 FROM auth_user AS member WHERE member.id = %s
 """
 _READ = "permissions"

@@ -5,16 +5,18 @@ And what they imply for other articles: the closure of must-links, and what cann
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import LiteralString, NamedTuple
+from functools import cache
+from typing import Any, LiteralString, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from psycopg.sql import SQL, Identifier
 
 from articles.storage.locks import Lock, lock_transaction
 from dedup.answers import LINKS_BY_PROFILE
 from dedup.detection.kernels.disjoint_sets import lowest_connected
 from dedup.detection.types import SameAs
-from dedup.models import ConfirmedArticle, Link, SeparateArticles
+from dedup.models import Link
+from dedup.models.base import Asked, read_each
 
 # The view dedup_standing_link holds, for each two articles, the latest link whose decision has not been undone, and its
 # effect on clusters: a template keeps apart, a version as the default profile says.
@@ -68,11 +70,13 @@ def constraints_in_force(articles: Collection[int] | None = None, *, same_as: Sa
 
     With `same_as`, version answers have the effect that they would have under it.
     """
+    return _by_effect(read_each(_ask_links(articles, same_as))[0])
+
+
+def _ask_links(articles: Collection[int] | None, same_as: SameAs | None = None) -> Asked:
     instead = None if same_as is None else "stay" if same_as is SameAs.UPDATES else "cannot"
-    asked = {"articles": None if articles is None else list(articles)}
-    with connection.cursor() as cursor:
-        cursor.execute(_IN_FORCE_SQL, {**asked, "by_profile": LINKS_BY_PROFILE, "instead": instead})
-        return _by_effect(cursor)
+    of = None if articles is None else list(articles)
+    return _IN_FORCE_SQL, {"articles": of, "by_profile": LINKS_BY_PROFILE, "instead": instead}
 
 
 def _by_effect(links: Iterable[tuple[int, int, str]]) -> Constraints:
@@ -85,7 +89,7 @@ def _by_effect(links: Iterable[tuple[int, int, str]]) -> Constraints:
 
 
 class KnownConstraints:
-    """Reads the constraints in force on articles, and those of an article only once.
+    """Reads the constraints in force on articles, and what is stored of what they imply; of an article only once.
 
     Make one for the steps that follow a decision, which ask about nearly the same articles, after `lock_review`.
     """
@@ -93,18 +97,45 @@ class KnownConstraints:
     def __init__(self) -> None:
         self._read: set[int] = set()
         self._of: defaultdict[int, set[tuple[int, int, str]]] = defaultdict(set)
+        self._firsts: dict[int, int] = {}
+        self._separate: dict[tuple[int, int], int] = {}
 
-    def on(self, articles: Collection[int]) -> Constraints:
-        """Return what constraints_in_force(articles) returns."""
-        if unread := set(articles) - self._read:
-            for effect, pairs in constraints_in_force(unread)._asdict().items():
+    def read(self, articles: Collection[int], *more: Asked) -> list[list[tuple[Any, ...]]]:
+        """Read what is not known of these articles, and `more` in the same round trip, whose rows are returned."""
+        unread = set(articles) - self._read
+        about = {"articles": list(unread)}
+        own: list[Asked] = [_ask_links(unread), (_STORED_SQL, about), (_SEPARATE_SQL, about)] if unread else []
+        if not (own or more):
+            return []
+        found = read_each(*own, *more)
+        if unread:
+            for effect, pairs in _by_effect(found[0])._asdict().items():
                 for left, right in pairs:
                     self._of[left].add((left, right, effect))
                     self._of[right].add((left, right, effect))
+            self._firsts |= dict(found[1])
+            self._separate |= {(one, other): number for one, other, number in found[2]}
             self._read |= unread
+        return found[len(own) :]
+
+    def on(self, articles: Collection[int]) -> Constraints:
+        """Return what constraints_in_force(articles) returns."""
+        self.read(articles)
         return _by_effect(sorted({said for article in articles for said in self._of.get(article, ())}))
 
+    def tied(self, articles: Collection[int]) -> dict[int, int]:
+        """Return the stored groups of these articles, whole: the first article of each that is in one."""
+        self.read(articles)
+        firsts = {self._firsts[article] for article in articles if article in self._firsts}
+        return {article: first for article, first in self._firsts.items() if first in firsts}
 
+    def separate(self, firsts: Collection[int]) -> dict[tuple[int, int], int]:
+        """Return the stored separations of the groups that these articles name, each with its number."""
+        self.read(firsts)
+        return {both: number for both, number in self._separate.items() if not set(both).isdisjoint(firsts)}
+
+
+@cache
 def with_pair_state(statement: LiteralString, *, of: str, few: bool = False) -> str:
     """Return the statement with {state}, {implied} and {state_joins} filled in: a pair's state and the joins for it.
 
@@ -117,7 +148,6 @@ def with_pair_state(statement: LiteralString, *, of: str, few: bool = False) -> 
 
 # ---- what they imply -------------------------------------------------------------------------------
 
-_BATCH = 5_000
 # A pair's state depends on the decisions on its two articles and on those that they are tied to.
 _STATES_SQL: LiteralString = """
 WITH concerned AS MATERIALIZED (
@@ -144,30 +174,43 @@ _SEPARATE_SQL: LiteralString = """
 SELECT one, other, id FROM dedup_separatearticles
 WHERE one = ANY (%(articles)s::bigint[]) OR other = ANY (%(articles)s::bigint[])
 """
+_FORGET_TIES_SQL: LiteralString = "DELETE FROM dedup_confirmedarticle WHERE article_id = ANY (%(articles)s::bigint[])"
+_TIE_SQL: LiteralString = """
+INSERT INTO dedup_confirmedarticle (article_id, first)
+SELECT * FROM unnest(%(articles)s::bigint[], %(firsts)s::bigint[])
+"""
+_FORGET_SEPARATIONS_SQL: LiteralString = "DELETE FROM dedup_separatearticles WHERE id = ANY (%(numbers)s::bigint[])"
+_SEPARATED_SQL: LiteralString = """
+INSERT INTO dedup_separatearticles (one, other) SELECT * FROM unnest(%(ones)s::bigint[], %(others)s::bigint[])
+"""
 # Up to so many articles have few pairs.
 _FEW = 200
 
 
-def update_implications(articles: Collection[int], known: KnownConstraints | None = None) -> None:
-    """Bring up to date what decisions imply about these articles and all that they are, or were, tied to.
+def implications(articles: Collection[int], known: KnownConstraints) -> list[Asked]:
+    """Return what brings up to date what decisions imply about these articles and all that they are, or were, tied to.
 
-    Call it in the transaction that stores the decision, after `lock_review`, with the constraints that are read
+    Run it in the transaction that stores the decision, after `lock_review`, with the constraints that are read
     already. Pairs get their states; clusters are rebuilt elsewhere. Rows that stay as they are are not written.
     """
-    known = known or KnownConstraints()
     reached, before = _tied_to(articles, known)
     constraints = known.on(reached)
     firsts = lowest_connected(constraints.must)
     gone = [article for article, first in before.items() if firsts.get(article) != first]
-    if gone:
-        ConfirmedArticle.objects.filter(article__in=gone).delete()
-    fresh = [article for article, first in firsts.items() if before.get(article) != first]
-    rows = [ConfirmedArticle(article_id=article, first=firsts[article]) for article in fresh]
-    ConfirmedArticle.objects.bulk_create(rows, batch_size=_BATCH)
-    _update_separations(reached, firsts, constraints.cannot)
-    with connection.cursor() as cursor:
-        statement = with_pair_state(_STATES_SQL, of="pair", few=len(reached) <= _FEW)
-        cursor.execute(statement, {"articles": list(reached)})
+    fresh = {article: first for article, first in firsts.items() if before.get(article) != first}
+    outside = {end for pair in constraints.cannot for end in pair}.difference(reached)
+    separate = _separate({**firsts, **known.tied(outside)}, constraints.cannot)
+    # By its lowest id, a group that was reached is named by an article that was reached, also as it was before.
+    stored = known.separate(reached)
+    parted = [number for both, number in stored.items() if both not in separate]
+    newly = sorted(separate - stored.keys())
+    return [
+        (_FORGET_TIES_SQL, {"articles": gone}),
+        (_TIE_SQL, {"articles": list(fresh), "firsts": list(fresh.values())}),
+        (_FORGET_SEPARATIONS_SQL, {"numbers": parted}),
+        (_SEPARATED_SQL, {"ones": [one for one, _ in newly], "others": [other for _, other in newly]}),
+        (with_pair_state(_STATES_SQL, of="pair", few=len(reached) <= _FEW), {"articles": list(reached)}),
+    ]
 
 
 class Implied(NamedTuple):
@@ -190,7 +233,7 @@ def update_version_implications() -> None:
         lock_review()
         ends = Link.objects.filter(kind__in=LINKS_BY_PROFILE, decision__undone_by=None).values_list("left", "right")
         if articles := {end for pair in ends for end in pair}:
-            update_implications(articles)
+            read_each(*implications(articles, KnownConstraints()))
 
 
 def _tied_to(articles: Collection[int], known: KnownConstraints) -> tuple[set[int], dict[int, int]]:
@@ -203,11 +246,8 @@ def _tied_to(articles: Collection[int], known: KnownConstraints) -> tuple[set[in
     frontier = set(articles)
     while frontier:
         reached |= frontier
+        stored |= known.tied(frontier)
         ends = {end for pair in known.on(frontier).must for end in pair}
-        if unread := frontier - stored.keys():
-            with connection.cursor() as cursor:
-                cursor.execute(_STORED_SQL, {"articles": list(unread)})
-                stored |= dict(cursor.fetchall())
         frontier = (ends | stored.keys()) - reached
     return reached, stored
 
@@ -221,25 +261,3 @@ def _separate(firsts: Mapping[int, int], cannot: Iterable[tuple[int, int]]) -> s
         # Where both are single articles, the link itself says it.
         if one != other and (one in tied or other in tied)
     }
-
-
-def _update_separations(
-    reached: Collection[int], firsts: Mapping[int, int], cannot: Collection[tuple[int, int]]
-) -> None:
-    """Store which groups these cannot-links separate, of those with an article that was reached.
-
-    `firsts`: the first article of the group of each article that was reached and is in one.
-    """
-    outside = {end for pair in cannot for end in pair}.difference(reached)
-    if outside:
-        rows = ConfirmedArticle.objects.filter(article__in=outside).values_list("article", "first")
-        firsts = {**firsts, **dict(rows)}
-    separate = _separate(firsts, cannot)
-    # By its lowest id, a group that was reached is named by an article that was reached, also as it was before.
-    with connection.cursor() as cursor:
-        cursor.execute(_SEPARATE_SQL, {"articles": list(reached)})
-        before = {(one, other): number for one, other, number in cursor}
-    if gone := [number for pair, number in before.items() if pair not in separate]:
-        SeparateArticles.objects.filter(pk__in=gone).delete()
-    fresh = [SeparateArticles(one=one, other=other) for one, other in sorted(separate - before.keys())]
-    SeparateArticles.objects.bulk_create(fresh, batch_size=_BATCH)

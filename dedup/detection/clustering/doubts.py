@@ -4,19 +4,18 @@ The pages show every doubt of a pair, an article or a cluster; a question with a
 warning is a line here: its condition in SQL, and what the pages say of it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, LiteralString
+from typing import LiteralString
 
-from django.db import connection
-from psycopg.sql import SQL, Composable, Identifier, Literal
+from psycopg.sql import SQL, Composable, Identifier, Literal, Placeholder
 
 from articles.models import Article
 from articles.numbers import counted
 from dedup.detection.clustering.components import LEAST_IN_COMMON
 from dedup.detection.verdicts.reasons import CLEAR, is_clear
 from dedup.models import Pair
+from dedup.models.base import read_rows
 from dedup.models.pairs import WEAK_PROBABILITY
 
 
@@ -208,34 +207,37 @@ def cluster_is_doubted() -> Composable:
     return _any([SQL("{} > 0").format(_number(doubt)) for doubt in CLUSTER_DOUBTS])
 
 
-@cache
-def _sql(of: str) -> str:
-    columns = SQL(", ").join(map(_holds, PAIR_DOUBTS) if of == "pair" else map(_number, CLUSTER_DOUBTS))
-    table = SQL("{} AS {}").format(Identifier(f"dedup_{of}"), Identifier(of))
-    return SQL("SELECT {} FROM {} WHERE id = %(number)s").format(columns, table).as_string()
+def _sql(of: str, columns: Iterable[Composable]) -> str:
+    values = {"columns": SQL(", ").join(columns), "table": Identifier(f"dedup_{of}"), "row": Identifier(of)}
+    return (
+        SQL("SELECT {columns} FROM {table} AS {row} WHERE id = {number}")
+        .format(**values, number=Placeholder(of))
+        .as_string()
+    )
 
 
-def _row(of: str, number: int) -> Sequence[Any]:
-    """Return whether each doubt of a pair holds, or the number of each doubt of a cluster."""
-    with connection.cursor() as cursor:
-        cursor.execute(_sql(of), {"number": number})
-        row: Sequence[Any] = cursor.fetchone()
-    return row
+# Whether each doubt of a pair holds, and the number of each doubt of a cluster.
+DOUBTS_OF_PAIR_SQL = _sql("pair", map(_holds, PAIR_DOUBTS))
+_DOUBTS_OF_CLUSTER_SQL = _sql("cluster", map(_number, CLUSTER_DOUBTS))
 
 
 # ---- for the pages ---------------------------------------------------------------------------------
 
 
-def doubts_of_pair(pair: Pair) -> list[Doubt]:
-    """Return what speaks against answering this pair at a glance. Its articles have doubts of their own."""
+def doubts_of_pair(pair: Pair, doubted: Sequence[bool]) -> list[Doubt]:
+    """Return what speaks against answering this pair at a glance. Its articles have doubts of their own.
+
+    `doubted`: the row of DOUBTS_OF_PAIR_SQL.
+    """
     reasons = [Doubt("reasons", reason) for reason in pair.reasons if not is_clear(reason)]
-    found = zip(PAIR_DOUBTS, _row("pair", pair.pk), strict=True)
+    found = zip(PAIR_DOUBTS, doubted, strict=True)
     return [*reasons, *(Doubt(doubt.name, doubt.title) for doubt, holds in found if holds and doubt.title)]
 
 
 def doubts_of_cluster(cluster_id: int) -> list[Doubt]:
     """Return what speaks against confirming this cluster at a glance."""
-    found = zip(CLUSTER_DOUBTS, map(int, _row("cluster", cluster_id)), strict=True)
+    (row,) = read_rows(_DOUBTS_OF_CLUSTER_SQL, cluster=cluster_id)
+    found = zip(CLUSTER_DOUBTS, map(int, row), strict=True)
     return [Doubt(doubt.name, doubt.title, doubt.says(number)) for doubt, number in found if number]
 
 

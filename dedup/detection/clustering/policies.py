@@ -48,6 +48,7 @@ class Member(NamedTuple):
     agency: str = ""
     characters: int = 0
     withheld: bool = False
+    chosen: int | None = None  # the latest decision to keep it
 
 
 class Removal(NamedTuple):

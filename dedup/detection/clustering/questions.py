@@ -7,17 +7,16 @@ The pairs between the same two clusters, or between a cluster and an article, ar
 them. docs/reviewing.md explains the order.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from typing import Any, LiteralString, NamedTuple, TypeAlias
 
-from django.db import connection, transaction
-from psycopg.sql import SQL, Literal
+from django.db import transaction
+from psycopg.sql import SQL, Identifier, Literal
 
 from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.clustering.doubts import cluster_is_doubted, pair_is_doubted
 from dedup.detection.verdicts.same_as import JOINS_FROM
-from dedup.models import OpenQuestion, QuestionCount
+from dedup.models.base import Asked, read_each, read_rows
 from dedup.models.runs import ASKED_FROM
 
 # From this probability on, articles are nearly certain to be the same, unless there is a doubt (doubts.py). Nobody has
@@ -26,7 +25,7 @@ CERTAIN_FROM = 0.9
 _BOUNDS = {"certain_from": CERTAIN_FROM, "joins_from": JOINS_FROM}
 # The clusters of so many articles are looked up one by one.
 FEW = 200
-# The stored counts, in the order in which the statements below return what a question counts for.
+# The stored counts.
 COUNTED = ("informative", "certain", "clusters", "conflicts")
 
 # Articles of clusters that are gone by now are among these articles too: by `article`, their questions are found. As
@@ -43,7 +42,6 @@ WITH touched AS MATERIALIZED (
 )
 DELETE FROM dedup_openquestion
 WHERE id = ANY (ARRAY(SELECT id FROM concerned))
-RETURNING asked, certain, (asked OR certain) AND cluster_id IS NOT NULL, conflict
 """
 
 # The clusters of the articles of a few pairs are looked up one by one, as an array; a join would read all memberships.
@@ -117,29 +115,41 @@ WHERE asked OR certain OR conflict
 -- So that the same questions get the same ids, whatever plan PostgreSQL chooses.
 ORDER BY cluster_id, pair_id
 """).format(cluster_is_doubted=cluster_is_doubted(), pair_is_doubted=pair_is_doubted(), asked_from=Literal(ASKED_FROM))
-_INSERT_SQL = (
-    SQL("""
+_INSERT_SQL = """
 INSERT INTO dedup_openquestion
     (pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt)
 {questions}
-RETURNING asked, certain, (asked OR certain) AND cluster_id IS NOT NULL, conflict
-""")
-    .format(questions=_QUESTIONS_SQL)
-    .as_string()
-)
+"""
 # The stored questions, and how many of them each tab has.
 _STORED_SQL: LiteralString = """
 SELECT pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt FROM dedup_openquestion
 """
-_COUNTED_SQL: LiteralString = """
-SELECT asked, certain, (asked OR certain) AND cluster_id IS NOT NULL, conflict FROM dedup_openquestion
-"""
+_COUNTED = SQL("""
+SELECT tab, count(*) AS number
+FROM {questions} AS question
+CROSS JOIN LATERAL (VALUES
+    ('informative', asked), ('certain', certain), ('conflicts', conflict),
+    ('clusters', (asked OR certain) AND cluster_id IS NOT NULL)
+) AS counted (tab, counts)
+WHERE counts GROUP BY tab
+""")
+_COUNTED_SQL = _COUNTED.format(questions=Identifier("dedup_openquestion")).as_string()
 
-_ADD_COUNTS_SQL = """
-INSERT INTO dedup_questioncount AS counted (tab, number)
-SELECT * FROM unnest(%(tabs)s::text[], %(numbers)s::bigint[])
-ON CONFLICT (tab) DO UPDATE SET number = counted.number + excluded.number
-"""
+
+def _counting(change: LiteralString, sign: LiteralString) -> str:
+    """Return the statement that deletes or inserts questions, and changes the counts of the tabs by them."""
+    statement = SQL("""
+WITH changed AS ({change} RETURNING asked, certain, cluster_id, conflict)
+INSERT INTO dedup_questioncount AS stored (tab, number)
+SELECT tab, {sign} number FROM ({counted}) AS counted
+ON CONFLICT (tab) DO UPDATE SET number = stored.number + excluded.number
+""")
+    filled = SQL(change).format(questions=_QUESTIONS_SQL)
+    counted = _COUNTED.format(questions=Identifier("changed"))
+    return statement.format(change=filled, sign=SQL(sign), counted=counted).as_string()
+
+
+_REMOVE_SQL, _ADD_SQL = _counting(_DELETE_SQL, "-"), _counting(_INSERT_SQL, "+")
 
 
 # The number of a pair, or else that of a cluster.
@@ -156,47 +166,33 @@ class Questions(NamedTuple):
 def all_questions() -> Questions:
     """Return all questions as they are stored, and as update_questions(None) would store them; nothing is stored."""
     asked = {"articles": None, "few": False, **_BOUNDS}
-    found = []
-    with connection.cursor() as cursor:
-        for statement, parameters in ((_STORED_SQL, None), (_QUESTIONS_SQL.as_string(), asked)):
-            cursor.execute(statement, parameters)
-            found.append({row[:2]: row for row in cursor})
-    return Questions(*found)
+    found = read_each((_STORED_SQL, {}), (_QUESTIONS_SQL.as_string(), asked))
+    return Questions(*({row[:2]: row for row in rows} for rows in found))
 
 
 def expected_counts() -> dict[str, int]:
     """Return how many of the stored questions count for each of COUNTED."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNTED_SQL)
-        return {**dict.fromkeys(COUNTED, 0), **_counted(cursor)}
+    return {**dict.fromkeys(COUNTED, 0), **dict(read_rows(_COUNTED_SQL))}
 
 
-def update_questions(concerned: Collection[int] | None, *, locked: bool = False) -> None:
-    """Bring the questions on these articles, and their counts, up to date; None: all questions.
+def update_questions(concerned: Collection[int] | None) -> None:
+    """Bring the questions on these articles, and their counts, up to date; None: all questions."""
+    with transaction.atomic(savepoint=False):
+        lock_review()
+        read_each(*renewed_questions(concerned))
 
-    Call it after the clusters were rebuilt and the pairs have their states, in the same transaction, with the articles
-    that `rebuild_clusters` returns. With an article, they have all others of its cluster. `locked`: the transaction
-    has the lock of reviews already.
+
+def renewed_questions(concerned: Collection[int] | None) -> list[Asked]:
+    """Return what does the same in a transaction that has the lock of reviews.
+
+    Run it after the clusters were rebuilt and the pairs have their states, in the same transaction, with the articles
+    that `rebuild_clusters` returns. With an article, they have all others of its cluster.
     """
-    articles = None if concerned is None else list(concerned)
-    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
-        if not locked:
-            lock_review()
-        if articles is None:
-            OpenQuestion.objects.all().delete()
-            QuestionCount.objects.all().delete()
-            gone: Counter[str] = Counter()
-        else:
-            cursor.execute(_DELETE_SQL, {"articles": articles})
-            gone = _counted(cursor)
-        few = articles is not None and len(articles) <= FEW
-        cursor.execute(_INSERT_SQL, {"articles": articles, "few": few, **_BOUNDS})
-        added = _counted(cursor)
-        added.subtract(gone)
-        if any(added.values()):
-            cursor.execute(_ADD_COUNTS_SQL, {"tabs": list(added), "numbers": list(added.values())})
-
-
-def _counted(rows: Iterable[Sequence[bool]]) -> Counter[str]:
-    """Return how many of these questions count for each of COUNTED."""
-    return Counter(tab for row in rows for tab, counts in zip(COUNTED, row, strict=True) if counts)
+    if concerned is None:
+        none = "DELETE FROM dedup_openquestion", "DELETE FROM dedup_questioncount"
+        return [*((statement, {}) for statement in none), (_ADD_SQL, {"articles": None, "few": False, **_BOUNDS})]
+    articles = list(concerned)
+    return [
+        (_REMOVE_SQL, {"articles": articles}),
+        (_ADD_SQL, {"articles": articles, "few": len(articles) <= FEW, **_BOUNDS}),
+    ]

@@ -6,13 +6,12 @@ all clusters were built once, nothing is noted.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
-from typing import Any, LiteralString, NamedTuple
+from typing import Any, LiteralString, NamedTuple, TypeAlias
 
 from django.db import connection, transaction
-from django.db.models import Q
-from django.db.models.functions import Length
+from django.db.models import Q, QuerySet
 
 from articles.models import Article
 from articles.storage.fingerprints import fingerprint
@@ -31,12 +30,14 @@ from dedup.detection.clustering.policies import Member, kept_by
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.types import Phase, SameAs
 from dedup.detection.verdicts.same_as import is_same
-from dedup.integrations.webhooks import announce
-from dedup.models import ChangedArticle, Cluster, Decision, Keep, Membership, Pair, Profile, Watermark, Webhook
+from dedup.integrations.webhooks import LISTENING, announce
+from dedup.models import ChangedArticle, Cluster, Keep, Membership, Pair, Profile, Watermark, Webhook
+from dedup.models.base import Asked, read_each, read_rows
 
 # After so many articles have come into clusters, the statistics of the table are out of date.
 _MANY = 1_000
 _CONFIRMED = Cluster.State.CONFIRMED
+_Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _MATCHED = ("left_matched", "right_matched")
 
 
@@ -57,9 +58,16 @@ def rebuild_clusters(articles: Collection[int] | None = None, known: KnownConstr
         if known is None:  # a caller that has read constraints holds the lock
             lock_review()
             known = KnownConstraints()
-        concerned = None if articles is None else _neighbourhood(articles)
-        result = _clustering(concerned, constraints_in_force() if concerned is None else known.on(concerned))
-        _write(result.components, concerned)
+        if articles is None:
+            concerned, result = None, _clustering(None, constraints_in_force())
+            _write(result.components, read_rows(_PLACES_SQL, articles=None))
+        else:
+            concerned = _neighbourhood(articles)
+            about = {"articles": list(concerned)}
+            others: list[Asked] = [(_PLACES_SQL, about), (_MEMBERS_SQL, about), (_RULE_SQL, {})]
+            pairs, *rest = known.read(concerned, _pairs(concerned).query.sql_with_params(), *others)
+            result = _clustering(concerned, known.on(concerned), pairs=pairs)
+            _write(result.components, *rest)
     return Rebuilt(concerned, result.contradictions)
 
 
@@ -91,29 +99,35 @@ def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
 
 
 def _clustering(
-    articles: Collection[int] | None, constraints: Constraints, *, evidence: bool = True, wanted: SameAs | None = None
+    articles: Collection[int] | None,
+    constraints: Constraints,
+    *,
+    evidence: bool = True,
+    wanted: SameAs | None = None,
+    pairs: Iterable[tuple[Any, ...]] | None = None,
 ) -> Clustering:
     if articles is not None:
         # A constraint that involves another article connects nothing here.
         inside = set(articles)
-        constraints = Constraints(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in constraints))
+        constraints = Constraints(*([ends for ends in said if inside.issuperset(ends)] for said in constraints))
     stay = [Edge(left, right, 1.0, Rank.DECISION) for left, right in constraints.stay]
-    edges, apart = _compared(articles, wanted) if evidence else ([], [])
+    edges, apart = _compared(_pairs(articles).iterator() if pairs is None else pairs, wanted) if evidence else ([], [])
     return cluster([*edges, *stay] if evidence else [], constraints.must, constraints.cannot, apart)
 
 
-def _compared(articles: Collection[int] | None, wanted: SameAs | None) -> tuple[list[Edge], list[Apart]]:
+def _pairs(articles: Collection[int] | None) -> QuerySet[Any, tuple[Any, ...]]:
+    pairs = Pair.objects.all() if articles is None else Pair.objects.among(articles)
+    columns = ("left", "right", "joins", "relation", "verdict", "probability", "duplicate_probability", *_MATCHED)
+    return pairs.proposed().filter(Q(joins=True) | ~Q(verdict="")).order_by().values_list(*columns)
+
+
+def _compared(pairs: Iterable[tuple[Any, ...]], wanted: SameAs | None) -> tuple[list[Edge], list[Apart]]:
     """Return the pairs that their relation joins, each with the probability of its verdict, and the other ones.
 
     The others were compared in full too; each has its chance of being a duplicate nevertheless.
     """
-    pairs = Pair.objects.all() if articles is None else Pair.objects.among(articles)
-    columns = ("left", "right", "joins", "relation", "verdict", "probability", "duplicate_probability", *_MATCHED)
-    rows = pairs.proposed().filter(Q(joins=True) | ~Q(verdict="")).order_by().values_list(*columns)
     edges, apart = [], []
-    for left, right, joins, relation, verdict, probability, of_duplicates, *matched in (
-        rows if articles else rows.iterator()
-    ):
+    for left, right, joins, relation, verdict, probability, of_duplicates, *matched in pairs:
         if is_same(wanted, relation, of_duplicates, matched) if wanted and relation else joins:
             # A pair that was judged before the two shares were stored counts as near copies until a run judges it.
             shares = (1.0 if share is None else share for share in matched)
@@ -153,38 +167,56 @@ SELECT article FROM reached WHERE article IS NOT NULL
 
 def _neighbourhood(articles: Collection[int]) -> set[int]:
     """Return all articles that evidence, must-links or current clusters connect to these, in any number of steps."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEIGHBOURHOOD_SQL, {"articles": list(articles)})
-        return {article for (article,) in cursor}
+    return {article for (article,) in read_rows(_NEIGHBOURHOOD_SQL, articles=list(articles))}
 
 
-def _write(components: list[Component], concerned: Collection[int] | None) -> None:
-    """Store these components as the clusters of the articles concerned."""
-    memberships = Membership.objects.all() if concerned is None else Membership.objects.filter(article__in=concerned)
-    before = dict(memberships.order_by().values_list("article", "cluster"))
+# The clusters of these articles, once for each article.
+_PLACES_SQL: LiteralString = """
+SELECT article_id, cluster.id, kept_id, state, size, lowest_score, first_day, last_day
+FROM dedup_membership AS member JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id
+WHERE %(articles)s::bigint[] IS NULL OR article_id = ANY (%(articles)s::bigint[])
+"""
+
+
+def _write(components: list[Component], places: _Rows, *rest: _Rows) -> None:
+    """Store these components as the clusters of the articles in these rows of _PLACES_SQL; for `rest` see _rows."""
+    before = {article: number for article, number, *_ in places}
     numbers = _numbers(components, before)
-    existing = Cluster.objects.in_bulk(set(before.values()))
+    existing = {row[0]: Cluster(*row) for row in {place[1:] for place in places}}
     changed: list[Cluster] = []
     new: list[Cluster] = []
     placed: list[tuple[Cluster, Component]] = []
-    for component, number, row in zip(components, numbers, _rows(components), strict=True):
+    for component, number, row in zip(components, numbers, _rows(components, *rest), strict=True):
+        row.pk = number
         if number is None:
             new.append(row)
-        else:
-            row.pk = number
-            if differs(existing[number], row):
-                changed.append(row)
+        elif differs(existing[number], row):
+            changed.append(row)
         placed.append((row, component))
-    Cluster.objects.bulk_create(new)
-    _update(changed)
-    after = {article: row.pk for row, component in placed for article in component.articles}
-    _move(before, after)
-    moved = [article for article in {**before, **after} if before.get(article) != after.get(article)]
-    parted = {places[article] for places in (before, after) for article in moved if article in places}
-    announce(_news(existing, [row for row, _ in placed], parted))
-    if gone := set(before.values()) - {row.pk for row, _ in placed}:
+    after = {article: row for row, component in placed for article in component.articles}
+    left = [article for article, number in before.items() if article not in after or after[article].pk != number]
+    joined = [article for article, row in after.items() if row.pk is None or row.pk != before.get(article)]
+    if not (left or joined or changed):
+        return
+    clusters = [after[article] for article in joined]
+    joins = {"article": joined, "number": [row.pk for row in clusters], "kept": [row.kept_id for row in clusters]}
+    *_, fresh, listening = read_each(
+        (_UPDATE_SQL, _columns(("id", *_COLUMNS), changed)),
+        (_LEAVE_SQL, {"articles": left}),
+        (_DELETE_SQL, {"clusters": list(set(before.values()).difference(row.pk for row, _ in placed))}),
+        (_JOIN_SQL, joins | _columns(_COLUMNS, new)),
+        LISTENING,
+    )
+    numbered = dict(fresh)
+    for row in new:
+        row.pk = numbered[row.kept_id]
+    if len(joined) >= _MANY:
+        # Or PostgreSQL expects a large cluster to be empty, and compares each of its articles with all others.
         with connection.cursor() as cursor:
-            cursor.execute(_DELETE_SQL, {"clusters": list(gone)})
+            cursor.execute("ANALYZE dedup_membership")
+    if listening:
+        parted = {before[article] for article in left} | {after[article].pk for article in joined}
+        announce(_news(existing, [row for row, _ in placed], parted))
 
 
 def _news(
@@ -211,6 +243,25 @@ WITH lease AS (
 DELETE FROM dedup_cluster WHERE id = ANY (%(clusters)s::bigint[])
 """
 _FIELDS = ("kept", "state", "size", "lowest_score", "first_day", "last_day")
+_COLUMNS = ("kept_id", *_FIELDS[1:])
+_LEAVE_SQL: LiteralString = "DELETE FROM dedup_membership WHERE article_id = ANY (%(articles)s::bigint[])"
+# New clusters, and the articles that join clusters: a new one has no number yet, but its kept article names it.
+_JOIN_SQL: LiteralString = """
+WITH fresh AS (
+    INSERT INTO dedup_cluster (kept_id, state, size, lowest_score, first_day, last_day)
+    SELECT * FROM unnest(
+        %(kept_id)s::bigint[], %(state)s::text[], %(size)s::int[], %(lowest_score)s::float8[],
+        %(first_day)s::date[], %(last_day)s::date[]
+    )
+    RETURNING kept_id, id
+), joined AS (
+    INSERT INTO dedup_membership (article_id, cluster_id)
+    SELECT article, coalesce(number, fresh.id)
+    FROM unnest(%(article)s::bigint[], %(number)s::bigint[], %(kept)s::bigint[]) AS moved (article, number, kept)
+    LEFT JOIN fresh ON fresh.kept_id = kept
+)
+SELECT kept_id, id FROM fresh
+"""
 # A statement of Django's own for ten thousand clusters takes half a minute to write.
 _UPDATE_SQL = """
 UPDATE dedup_cluster AS cluster
@@ -224,12 +275,8 @@ WHERE cluster.id = fresh.id
 """
 
 
-def _update(changed: Sequence[Cluster]) -> None:
-    """Store the fields of clusters that exist."""
-    names = ("id", "kept_id", *_FIELDS[1:])
-    if changed:
-        with connection.cursor() as cursor:
-            cursor.execute(_UPDATE_SQL, {name: [getattr(row, name) for row in changed] for name in names})
+def _columns(names: Sequence[str], rows: Sequence[Cluster]) -> dict[str, list[Any]]:
+    return {name: [getattr(row, name) for row in rows] for name in names}
 
 
 def _numbers(components: list[Component], before: dict[int, int]) -> list[int | None]:
@@ -248,52 +295,51 @@ def _numbers(components: list[Component], before: dict[int, int]) -> list[int | 
     return numbers
 
 
-def _move(before: dict[int, int], after: dict[int, int]) -> None:
-    moved = {article: number for article, number in after.items() if before.get(article) != number}
-    gone = [article for article in before if article not in after or article in moved]
-    Membership.objects.filter(article__in=gone).delete()
-    Membership.objects.bulk_create(
-        [Membership(article_id=article, cluster_id=number) for article, number in moved.items()], batch_size=5000
-    )
-    if len(moved) >= _MANY:
-        # Or PostgreSQL expects a large cluster to be empty, and compares each of its articles with all others.
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE dedup_membership")
+_RULE_SQL: LiteralString = "SELECT keep_rule FROM dedup_profile WHERE is_default"
 
 
-def _rows(components: Sequence[Component]) -> list[Cluster]:
+def keep_rule(found: _Rows | None = None) -> str:
+    """Return which article a cluster keeps, by the default profile; `found`: the rows of _RULE_SQL, if it was asked."""
+    rows = read_rows(_RULE_SQL) if found is None else found
+    return rows[0][0] if rows else Keep.EARLIEST
+
+
+# What the rule asks about these articles, and the latest decision to keep each. To measure long texts takes time.
+_MEMBERS_SQL: LiteralString = """
+SELECT article.id, newspaper_id, date, published_at, CASE WHEN measured THEN agency ELSE '' END,
+    CASE WHEN measured THEN length(content) ELSE 0 END, withheld, chosen.decision_id
+FROM articles_article AS article
+CROSS JOIN (SELECT EXISTS (SELECT FROM dedup_profile WHERE is_default AND keep_rule <> 'earliest')) AS by (measured)
+LEFT JOIN (
+    SELECT article_id, max(id)
+    FROM dedup_decision AS decision
+    WHERE kind = 'keep' AND article_id = ANY (%(articles)s::bigint[])
+        AND NOT EXISTS (SELECT FROM dedup_decision AS undo WHERE undo.undoes_id = decision.id)
+    GROUP BY article_id
+) AS chosen (article_id, decision_id) ON chosen.article_id = article.id
+WHERE article.id = ANY (%(articles)s::bigint[])
+"""
+
+
+def members_of(articles: Collection[int], found: _Rows | None = None) -> dict[int, Member]:
+    """Return what the rule of the default profile asks about these articles, by id; `found` as for keep_rule."""
+    rows = read_rows(_MEMBERS_SQL, articles=list(articles)) if found is None else found
+    return {row[0]: Member(*row) for row in rows}
+
+
+def _rows(components: Sequence[Component], members: _Rows | None = None, rule: _Rows | None = None) -> list[Cluster]:
     """Return the row of each cluster."""
-    articles = [article for component in components for article in component.articles]
-    choices = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article__in=articles).order_by("pk")
-    latest = dict(choices.values_list("article", "pk"))
-    rule = keep_rule()
-    members = members_of(articles, rule)
-    return [_row(component, [members[pk] for pk in component.articles], latest, rule) for component in components]
+    found = members_of([article for component in components for article in component.articles], members)
+    by = keep_rule(rule)
+    return [_row(component, [found[pk] for pk in component.articles], by) for component in components]
 
 
-def keep_rule() -> str:
-    """Return which article a cluster keeps, by the default profile."""
-    return Profile.objects.filter(is_default=True).values_list("keep_rule", flat=True).first() or Keep.EARLIEST
-
-
-def members_of(articles: Collection[int], rule: str) -> dict[int, Member]:
-    """Return what a rule asks about these articles, by id."""
-    columns: list[Any] = ["withheld", "pk", "newspaper", "date", "published_at"]
-    if rule != Keep.EARLIEST:  # to measure long texts takes time
-        columns += ["agency", Length("content")]
-    rows = Article.objects.filter(pk__in=articles).order_by().values_list(*columns)
-    return {pk: Member(pk, *row)._replace(withheld=withheld) for withheld, pk, *row in rows}
-
-
-def _row(component: Component, members: Sequence[Member], latest: Mapping[int, int], rule: str) -> Cluster:
-    """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps.
-
-    `latest` has the latest such choice of each article that was chosen.
-    """
+def _row(component: Component, members: Sequence[Member], rule: str) -> Cluster:
+    """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps."""
     days = [member.date for member in members]
-    chosen = [member.pk for member in members if member.pk in latest and not member.withheld]
+    chosen = {member.chosen: member.pk for member in members if member.chosen and not member.withheld}
     return Cluster(
-        kept_id=max(chosen, key=lambda article: latest[article]) if chosen else kept_by(rule, members),
+        kept_id=chosen[max(chosen)] if chosen else kept_by(rule, members),
         state=Cluster.State.CONFIRMED if component.confirmed else Cluster.State.PROPOSED,
         size=len(component.articles),
         lowest_score=component.lowest_score,
@@ -384,10 +430,7 @@ def changed_since_rebuilt() -> set[int] | None:
 
 def contradictions() -> int:
     """Return how many cannot-links are between articles that must-links tie together."""
-    with connection.cursor() as cursor:
-        cursor.execute(_CONTRADICTIONS_SQL)
-        count: int = cursor.fetchone()[0]
-    return count
+    return int(read_rows(_CONTRADICTIONS_SQL)[0][0])
 
 
 def _changed(input_digest: str, most: int | None = None) -> set[int] | None:

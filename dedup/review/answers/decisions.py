@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 from typing import Any, LiteralString
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from articles.models import Article
@@ -24,14 +24,14 @@ from dedup.answers import Answer
 from dedup.detection.clustering.constraints import (
     KnownConstraints,
     constraints_in_force,
+    implications,
     lock_review,
-    update_implications,
 )
-from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.questions import renewed_questions
 from dedup.detection.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
-from dedup.models.base import read_rows
+from dedup.models.base import read_each, read_rows
 
 # The fields that say what a decision is about, besides its pair.
 _ABOUT = ("cluster_number", "group_number", "article_id", "articles")
@@ -86,24 +86,23 @@ def plain_note(note: str) -> str:
     return note.replace("\0", "").strip()
 
 
-def decide_pair(pair_id: int | Pair, kind: str, *, user: Any, note: str = "", seen: int | None = None) -> Decision:
+def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "", seen: int | None = None) -> Decision:
     """Append what two articles are to the editor: an Answer. Raises ReviewError.
 
     `seen` is the id of the latest decision that the editor saw, 0 for none. If there is a newer one,
-    AlreadyDecidedError says who made it. With None, earlier decisions are overridden without a check. A pair that is
-    read already can be given instead of its number: its articles never change.
+    AlreadyDecidedError says who made it. With None, earlier decisions are overridden without a check.
     """
     if kind not in list(Answer):
         raise ReviewError(f"A pair cannot be decided with {kind!r}; use one of {', '.join(Answer)}.")
     with locked_review():
-        pair = pair_id if isinstance(pair_id, Pair) else Pair.objects.filter(pk=pair_id).first()
-        if pair is None:
+        found = read_rows(_LATEST_ON_SQL, pair=pair_id)
+        if not found:
             raise ReviewError(f"There is no pair {pair_id}.")
-        ends = (pair.left_id, pair.right_id)
-        if seen is not None and (latest := latest_decision(*ends, pair=pair.pk)) > seen:
+        ((*ends, latest),) = found
+        if seen is not None and latest > seen:
             raise AlreadyDecidedError(Decision.objects.select_related("decided_by").get(pk=latest))
-        decision = Decision(kind=kind, pair=pair, articles=list(ends))
-        return append_decision(decision, {ends: Answer(kind).link}, user=user, note=note)
+        decision = Decision(kind=kind, pair_id=pair_id, articles=ends)
+        return append_decision(decision, {tuple(ends): Answer(kind).link}, user=user, note=note)
 
 
 def decisions_on(pair: Pair) -> QuerySet[Decision]:
@@ -114,18 +113,19 @@ def decisions_on(pair: Pair) -> QuerySet[Decision]:
 
 
 # The same decisions. From the index link_latest.
-_LATEST_SQL: LiteralString = """
-SELECT coalesce(greatest(
-    (SELECT max(decision_id) FROM dedup_link WHERE left_id = %(left)s AND right_id = %(right)s),
-    (SELECT max(id) FROM dedup_decision WHERE pair_id = %(pair)s)
+_LATEST_ON_SQL: LiteralString = """
+SELECT left_id, right_id, coalesce(greatest(
+    (SELECT max(decision_id) FROM dedup_link WHERE (left_id, right_id) = (pair.left_id, pair.right_id)),
+    (SELECT max(id) FROM dedup_decision WHERE pair_id = pair.id)
 ), 0)
+FROM dedup_pair AS pair WHERE id = %(pair)s
 """
 
 
-def latest_decision(left: int, right: int, *, pair: int = 0) -> int:
-    """Return the number of the latest decision on two articles, in order of id, or on their pair; 0 for none."""
-    ((latest,),) = read_rows(_LATEST_SQL, pair=pair, left=left, right=right)
-    return int(latest)
+def latest_decision(left: int, right: int) -> int:
+    """Return the number of the latest decision that links two articles, in order of id; 0 for none."""
+    latest = Link.objects.filter(left=left, right=right).aggregate(latest=Max("decision"))["latest"]
+    return latest or 0
 
 
 def confirm_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, note: str = "") -> Decision:
@@ -249,8 +249,7 @@ def append_decision(decision: Decision, links: Mapping[tuple[int, int], str], *,
             copy.write_row((decision.pk, *ends, kind))
     known = KnownConstraints()
     rebuilt = rebuild_clusters(decision.articles, known)
-    update_implications(decision.articles, known)
-    update_questions(rebuilt.articles, locked=True)
+    read_each(*implications(decision.articles, known), *renewed_questions(rebuilt.articles))
     return decision
 
 

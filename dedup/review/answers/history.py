@@ -12,9 +12,9 @@ from django.utils import timezone
 from articles.querysets import texts_of
 from dedup.answers import Answer
 from dedup.models import ConfirmedArticle, Decision, Pair
-from dedup.models.base import read_rows
+from dedup.models.base import Asked, read_each, read_rows
 from dedup.models.decisions import NEVER_UNDONE
-from dedup.research.lessons import answers_missing
+from dedup.research.lessons import KNOWN, answers_missing
 
 
 def with_actors(decisions: QuerySet[Decision]) -> QuerySet[Decision]:
@@ -130,14 +130,18 @@ class LastAnswer(NamedTuple):
     language: str | None
 
 
+def ask_last(user: User) -> Asked:
+    """Return what asks for the columns of last_answers(user)."""
+    since = timezone.now() - RECENT
+    return _LAST_SQL, {"user": user.pk, "since": since, "never": list(NEVER_UNDONE), "most": SHOWN}
+
+
 def last_answers(user: User) -> list[LastAnswer]:
     """Return the latest decisions of an editor that are in force and can be undone, the latest first.
 
     At most SHOWN, and none that is older than RECENT.
     """
-    since = timezone.now() - RECENT
-    rows = read_rows(_LAST_SQL, user=user.pk, since=since, never=list(NEVER_UNDONE), most=SHOWN)
-    return [LastAnswer(*row) for row in rows]
+    return [LastAnswer(*row) for row in read_each(ask_last(user))[0]]
 
 
 # A longer pause begins a new sitting.
@@ -184,12 +188,21 @@ class Progress(NamedTuple):
         return self.today + self.open
 
 
-def progress_of(user: Any, open_questions: int) -> Progress:
-    """Return how far an editor is, with this many questions open."""
+def ask_progress(user: Any) -> tuple[Asked, Asked]:
+    """Return what asks for the rows that progress_of needs."""
+    since = min(_midnight(timezone.now()), timezone.now() - datetime.timedelta(hours=12))
+    return (_TIMES_SQL, {"user": user.pk, "since": since, "kinds": list(ANSWERS), "most": MOST_READ}), KNOWN
+
+
+def _midnight(now: datetime.datetime) -> datetime.datetime:
+    return timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def progress_of(user: Any, open_questions: int, found: Sequence[Any] | None = None) -> Progress:
+    """Return how far an editor is, with this many questions open; `found`: what ask_progress gave, if it was asked."""
+    rows, known = found or read_each(*ask_progress(user))
     now = timezone.now()
-    midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    since = min(midnight, now - datetime.timedelta(hours=12))
-    rows = read_rows(_TIMES_SQL, user=user.pk, since=since, kinds=list(ANSWERS), most=MOST_READ)
+    midnight = _midnight(now)
     times = sorted((time for (time,) in rows), reverse=True)
     in_sitting = sitting(times, now)
     return Progress(
@@ -197,7 +210,7 @@ def progress_of(user: Any, open_questions: int) -> Progress:
         today=sum(time >= midnight for time in times),
         an_hour=pace(in_sitting),
         open=open_questions,
-        missing=answers_missing(),
+        missing=answers_missing(known),
     )
 
 

@@ -13,11 +13,11 @@ from django.db import connection
 from django.db.models import Q
 
 from dedup.detection.clustering.components import Tie, parts_of
-from dedup.detection.clustering.constraints import KnownConstraints, lock_review, update_implications
-from dedup.detection.clustering.questions import update_questions
+from dedup.detection.clustering.constraints import KnownConstraints, implications, lock_review
+from dedup.detection.clustering.questions import renewed_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Link, Pair, SampledPair
-from dedup.models.base import read_rows
+from dedup.models.base import read_each, read_rows
 
 _NEAR_SQL: LiteralString = """
 SELECT right_id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[])
@@ -117,8 +117,7 @@ def _follow(concerned: Collection[int]) -> None:
     """Bring clusters, what decisions imply and questions up to date after the pairs of these articles changed."""
     known = KnownConstraints()
     rebuilt = rebuild_clusters(concerned, known)
-    update_implications(concerned, known)
-    update_questions({*concerned, *(rebuilt.articles or ())}, locked=True)
+    read_each(*implications(concerned, known), *renewed_questions({*concerned, *(rebuilt.articles or ())}))
 
 
 def forget(articles: Collection[int]) -> dict[str, int]:

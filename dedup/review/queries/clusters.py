@@ -144,7 +144,7 @@ def _kept(cluster: Cluster, ids: list[int]) -> Kept:
     rule = keep_rule()
     by = chosen.select_related("decided_by").order_by("-pk").first()
     by_rule = by is None and rule != Keep.EARLIEST and len(ids) <= MOST_DRAWN
-    outdated = by_rule and kept_by(rule, members_of(ids, rule).values()) != cluster.kept_id
+    outdated = by_rule and kept_by(rule, members_of(ids).values()) != cluster.kept_id
     return Kept(by, Keep(rule).label, outdated)
 
 

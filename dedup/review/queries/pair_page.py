@@ -3,16 +3,17 @@
 import dataclasses
 import datetime
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any, LiteralString, NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, LiteralString, NamedTuple, TypeAlias
 
 from django.db import connection
-from django.db.models import Count, prefetch_related_objects
+from django.db.models import Count
 
 from articles.models import Article, in_order
 from dedup.answers import PARTING
 from dedup.detection.bounds import Rules, bounded, bounds_of, general_bounds, widened
-from dedup.detection.clustering.doubts import doubts_of_pair
+from dedup.detection.clustering.doubts import DOUBTS_OF_PAIR_SQL, doubts_of_pair
 from dedup.detection.comparison.differences import compare_headlines, compare_texts
 from dedup.detection.comparison.evidence_marks import NO_MARKS, PairMarks, marks_of
 from dedup.detection.comparison.located import compared_text
@@ -27,13 +28,13 @@ from dedup.detection.types import Mark, VerdictKind, Window
 from dedup.detection.verdicts.model import chance_of
 from dedup.detection.verdicts.reasons import shares_of, steps_of
 from dedup.detection.verdicts.verdict import kind_of
-from dedup.models import CrowdedArticle, DenseGroup, Evidence, Pair, Profile, Verdict
-from dedup.models.base import read_rows
+from dedup.models import CrowdedArticle, DenseGroup, DetectionRun, Evidence, Pair, Profile, Series, Verdict
+from dedup.models.base import read_each, read_rows
 from dedup.review.answers.decisions import cluster_of, decisions_on
 from dedup.review.answers.history import implied_by, with_actors
 from dedup.review.queries.articles import compared_texts, versions_of
 from dedup.review.queries.clusters import conflict_between
-from dedup.review.queries.series_and_groups import series_of_both
+from dedup.review.queries.series_and_groups import SERIES_OF_BOTH_SQL
 
 
 class ClustersOf(NamedTuple):
@@ -66,23 +67,46 @@ SELECT
         OR EXISTS (SELECT FROM dedup_decision WHERE pair_id = %(pair)s),
     EXISTS (SELECT FROM articles_articlerevision WHERE article_id IN (%(left)s, %(right)s))
 """
+_EVIDENCE_SQL: LiteralString = """
+SELECT pass_name, score, details, stale, config, scope
+FROM dedup_evidence AS evidence JOIN dedup_detectionrun AS run ON run.id = evidence.run_id
+WHERE pair_id = %(pair)s
+ORDER BY stale, score DESC, evidence.id
+"""
+_URLS_SQL: LiteralString = """
+SELECT article_id, url, normalized_url FROM articles_articleurl WHERE article_id IN (%(left)s, %(right)s) ORDER BY id
+"""
+# Each URL of two articles with its normalized form, by the article.
+Urls: TypeAlias = Mapping[int, Mapping[str, str]]
 
-_OF_EVIDENCE = ("pair", "pass_name", "score", "details", "stale", "run__config", "run__scope")
+
+def _by_article(rows: Iterable[Sequence[Any]]) -> Urls:
+    found: defaultdict[int, dict[str, str]] = defaultdict(dict)
+    for article, url, normalized in rows:
+        found[article][url] = normalized
+    return found
+
+
+def urls_of(left: Article, right: Article) -> Urls:
+    """Return the URLs of two articles."""
+    return _by_article(read_rows(_URLS_SQL, left=left.pk, right=right.pk))
 
 
 def pair_details(pair: Pair) -> dict[str, Any]:
     """Return what the page of a pair shows besides its two articles; the latest decision comes first."""
     ends = {"left": pair.left_id, "right": pair.right_id, "earlier": pair.earlier.pk, "later": pair.later.pk}
-    ((earlier, later, group, read_again, is_decided, is_revised),) = read_rows(_AROUND_SQL, pair=pair.pk, **ends)
+    statements = (_AROUND_SQL, _EVIDENCE_SQL, _URLS_SQL, SERIES_OF_BOTH_SQL, DOUBTS_OF_PAIR_SQL)
+    around, found, urls, series, (doubted,) = read_each(*((asked, {"pair": pair.pk, **ends}) for asked in statements))
+    ((earlier, later, group, read_again, is_decided, is_revised),) = around
     decisions = list(with_actors(decisions_on(pair)).order_by("-pk")) if is_decided else []
     own = [decision for decision in decisions if decision.pair_id == pair.pk]
     clusters = ClustersOf(earlier, later)
     joins = pair.joins and pair.best_score > 0 and pair.state not in [answer.state for answer in PARTING]
-    found = pair.evidence.select_related("run").only(*_OF_EVIDENCE)
-    evidence = list(found.order_by("stale", "-score", "id"))
+    evidence = [_evidence(pair, *row) for row in found]
     kept_apart = joins and not clusters.shared
     return {
         "evidence": evidence,
+        "urls": _by_article(urls),
         "decisions": decisions,
         "implied_by": implied_by(pair),  # the decisions on other pairs that imply the state of this one
         "seen": decisions[0].pk if decisions else 0,
@@ -90,14 +114,20 @@ def pair_details(pair: Pair) -> dict[str, Any]:
         "kept_apart": kept_apart,  # joined by the verdict, but not by the clusters
         # What keeps them apart, if it is still there.
         "conflict": conflict_between(pair, clusters.left, clusters.right) if kept_apart else None,
-        "series": series_of_both(pair.left, pair.right),
+        "series": Series.objects.get(pk=series[0][0]) if series else None,
         "group": DenseGroup.objects.get(pk=group) if group else None,
         # The decision that made a pair of them, if no pass ever proposed it.
         "declared": own[-1] if own and not evidence else None,
         "read_again": read_again,  # by a second editor
         "versions": versions_of(pair.earlier, pair.later) if is_revised else [],
-        "doubts": doubts_of_pair(pair) if pair.verdict == Verdict.DUPLICATE else [],
+        "doubts": doubts_of_pair(pair, doubted) if pair.verdict == Verdict.DUPLICATE else [],
     }
+
+
+def _evidence(pair: Pair, pass_name: str, score: float, details: str, stale: bool, *run: str) -> Evidence:
+    config, scope = map(json.loads, run)
+    read = DetectionRun(config=config, scope=scope)
+    return Evidence(pair=pair, pass_name=pass_name, score=score, details=json.loads(details), stale=stale, run=read)
 
 
 def clusters_of(left_id: int, right_id: int) -> ClustersOf:
@@ -123,14 +153,13 @@ class Side(NamedTuple):
         return passages(self.text)
 
 
-def side_by_side(left: Article, right: Article, found: PairMarks) -> dict[str, Any]:
+def side_by_side(left: Article, right: Article, found: PairMarks, urls: Urls) -> dict[str, Any]:
     """Compare the texts and the facts of two articles, the earlier one on the left; mark what a pass has found in both.
 
     `found` is by the articles as they are given.
     """
     if in_order(left, right) != (left, right):
-        return side_by_side(right, left, PairMarks(found.right, found.left, found.shared))
-    prefetch_related_objects([left, right], "urls")
+        return side_by_side(right, left, PairMarks(found.right, found.left, found.shared), urls)
     texts = compared_texts((left, right))
     marked_texts = texts[0]._replace(found=found.left), texts[1]._replace(found=found.right)
     text = compare_texts(*marked_texts)
@@ -145,8 +174,8 @@ def side_by_side(left: Article, right: Article, found: PairMarks) -> dict[str, A
     rights = [segment for block in headline.blocks for segment in block.right]
     return {
         "sides": [
-            Side("First article", left, _urls(left), text.left_words, marked, lefts, marked_texts[0]),
-            Side("Second article", right, _urls(right), text.right_words, marked, rights, marked_texts[1]),
+            Side("First article", left, _urls(left, urls), text.left_words, marked, lefts, marked_texts[0]),
+            Side("Second article", right, _urls(right, urls), text.right_words, marked, rights, marked_texts[1]),
         ],
         "text": text,
         "has_boilerplate": bool(left.boilerplate or right.boilerplate),
@@ -155,8 +184,8 @@ def side_by_side(left: Article, right: Article, found: PairMarks) -> dict[str, A
     }
 
 
-def _urls(article: Article) -> list[str]:
-    return [url.url for url in article.urls.all()] or [article.url]
+def _urls(article: Article, urls: Urls) -> list[str]:
+    return list(urls.get(article.pk, ())) or [article.url]
 
 
 class MarkedEvidence(NamedTuple):
@@ -174,7 +203,7 @@ def markable() -> frozenset[str]:
     return frozenset(name for name, detection_pass in PASSES.items() if detection_pass.marked_note)
 
 
-def marked_evidence(pair: Pair, evidence: Iterable[Evidence], name: str) -> MarkedEvidence:
+def marked_evidence(pair: Pair, evidence: Iterable[Evidence], name: str, urls: Urls) -> MarkedEvidence:
     """Return what the pass of this name found in the two articles of a pair; nothing if it did not propose the pair."""
     found = next((row for row in evidence if row.pass_name == name and name in markable()), None)
     if found is None:
@@ -184,7 +213,7 @@ def marked_evidence(pair: Pair, evidence: Iterable[Evidence], name: str) -> Mark
     settings = dataclasses.asdict(PASSES[name].config_class()) | found.run.config.get(name, {})
     if mark in (Mark.NOTHING, Mark.HEADLINE, Mark.URLS):
         note = PASSES[name].marked_note.format(**settings)
-        return MarkedEvidence(name, note, mark.value, shared_urls=_shared_urls(pair.left, pair.right))
+        return MarkedEvidence(name, note, mark.value, shared_urls=_shared_urls(urls))
     mode = found.run.boilerplate
     left, right = (compared_text(article.content, article.boilerplate, mode) for article in (pair.left, pair.right))
     marks = marks_of(mark, left, right, settings)
@@ -202,10 +231,9 @@ def _note(found: Evidence, marks: PairMarks, settings: dict[str, Any]) -> str:
     return note
 
 
-def _shared_urls(left: Article, right: Article) -> frozenset[str]:
-    known = [{url.url: url.normalized_url for url in article.urls.all()} for article in (left, right)]
-    shared = set(known[0].values()) & set(known[1].values())
-    return frozenset(url for urls in known for url, reduced in urls.items() if reduced in shared)
+def _shared_urls(urls: Urls) -> frozenset[str]:
+    times = Counter(reduced for known in urls.values() for reduced in set(known.values()))
+    return frozenset(url for known in urls.values() for url, reduced in known.items() if times[reduced] > 1)
 
 
 # Stored and calculated probabilities that differ by no more are the same.

@@ -1,7 +1,7 @@
 """Series and dense groups: their lists, the page of each, and those of an article."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, LiteralString
 
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Value
 from django.db.models.functions import MD5
@@ -67,13 +67,23 @@ def series_of_article(article: Article) -> Series | None:
     return Series.objects.filter(newspaper=form.newspaper_id, form=form.form).first()
 
 
+# The series of two articles of one newspaper whose headlines have the same form. From the index one_row_a_series.
+SERIES_OF_BOTH_SQL: LiteralString = """
+SELECT series.id
+FROM articles_article AS one
+JOIN articles_article AS other ON other.newspaper_id = one.newspaper_id AND other.id = %(right)s
+JOIN dedup_headlineform AS form ON form.article_id = one.id
+JOIN dedup_headlineform AS same ON same.article_id = other.id AND same.form = form.form
+JOIN dedup_series AS series
+    ON series.newspaper_id = one.newspaper_id AND md5(series.form) = md5(form.form) AND series.form = form.form
+WHERE one.id = %(left)s
+"""
+
+
 def series_of_both(left: Article, right: Article) -> Series | None:
     """Return the series that both articles belong to."""
-    if left.newspaper_id != right.newspaper_id:
-        return None
-    form = HeadlineForm.objects.filter(article=right).values("form")
-    shared = HeadlineForm.objects.filter(article=left, form__in=form).values("form")
-    return Series.objects.filter(newspaper=left.newspaper_id, form__in=shared).first()
+    found = read_rows(SERIES_OF_BOTH_SQL, left=left.pk, right=right.pk)
+    return Series.objects.get(pk=found[0][0]) if found else None
 
 
 def _forms_of(series: Series) -> QuerySet[HeadlineForm]:

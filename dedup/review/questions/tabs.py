@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.urls import reverse
@@ -21,7 +21,7 @@ from django.utils import timezone
 from psycopg.sql import SQL, Identifier
 
 from dedup.models import Cluster, Lease, OpenQuestion, Pair, Postponement
-from dedup.models.base import read_rows
+from dedup.models.base import Asked, read_each
 from dedup.research.lessons import changes_to_answer
 from dedup.review.answers.batches import sample_questions
 from dedup.review.queries.lists import PairSelection, questions_on
@@ -56,9 +56,14 @@ class Tab:
     quiet: bool = False
     keeps: bool = False
 
-    def count(self, user: User) -> int:
-        """Return how many questions there are, without reading those of which a count is stored."""
-        return _counts_open(user, [self.name])[self.name] if self.name in _STORED else self.rows(user).count()
+    def count(self, user: User, counted: Iterable[tuple[str, int]] | None = None) -> int:
+        """Return how many questions there are, without reading those of which a count is stored.
+
+        `counted`: what ask_counts gave, if it was asked.
+        """
+        if self.name not in _STORED:
+            return self.rows(user).count()
+        return dict(read_each(ask_counts(user))[0] if counted is None else counted).get(self.name, 0)
 
     def matching(self, user: User, selection: PairSelection | None) -> Rows:
         """Return the questions on these pairs; on a cluster if one of them is inside; None: all questions."""
@@ -106,13 +111,13 @@ SELECT tab, greatest(number - (
         WHEN 'conflicts' THEN conflict
     END
 ), 0)
-FROM dedup_questioncount WHERE tab = ANY (%(tabs)s)
+FROM dedup_questioncount
 """
 
 
-def _counts_open(user: User, tabs: Sequence[str]) -> dict[str, int]:
-    """Return the stored counts, less what this user has put off."""
-    return dict.fromkeys(tabs, 0) | dict(read_rows(_COUNTS_SQL, user=user.pk, tabs=list(tabs)))
+def ask_counts(user: User) -> Asked:
+    """Return what asks for the tabs whose counts are stored, each with its count less what this user has put off."""
+    return _COUNTS_SQL, {"user": user.pk}
 
 
 def _later(user: User) -> QuerySet[Postponement]:
@@ -221,11 +226,8 @@ def tab_named(name: str | None) -> Tab:
 
 def tab_counts(user: User) -> dict[str, int]:
     """Return how many questions each tab has for a user, by its name."""
-    return (
-        dict.fromkeys(TABS, 0)
-        | _counts_open(user, list(_STORED))
-        | {name: tab.count(user) for name, tab in TABS.items() if name not in _STORED}
-    )
+    (counted,) = read_each(ask_counts(user))
+    return {name: tab.count(user, counted) for name, tab in TABS.items()}
 
 
 def without(rows: Rows, questions: Collection[Question], *, cards: bool) -> Rows:
@@ -281,22 +283,43 @@ def write_questions(questions: Iterable[Question]) -> str:
 
 LEASE_DURATION = datetime.timedelta(minutes=2)
 
-# One row a question: whoever writes it first has the lease.
+# One row a question: whoever writes it first has the lease. A row that is locked to be given out is passed over by
+# others until its lease is written.
 _TAKE_SQL = SQL("""
-INSERT INTO dedup_lease AS lease ({question}, user_id, until) VALUES (%(number)s, %(user)s, %(until)s)
-ON CONFLICT ({question}) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
-WHERE lease.user_id = excluded.user_id OR lease.until <= %(now)s
-RETURNING lease.id
+WITH found (pair_id, cluster_id) AS MATERIALIZED ({found}), of_pair AS (
+    INSERT INTO dedup_lease AS lease (pair_id, user_id, until)
+    SELECT pair_id, %(user)s, %(until)s FROM found WHERE pair_id IS NOT NULL
+    ON CONFLICT (pair_id) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
+    WHERE lease.user_id = excluded.user_id OR lease.until <= %(now)s
+    RETURNING id
+), of_cluster AS (
+    INSERT INTO dedup_lease AS lease (cluster_id, user_id, until)
+    SELECT cluster_id, %(user)s, %(until)s FROM found WHERE cluster_id IS NOT NULL
+    ON CONFLICT (cluster_id) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
+    WHERE lease.user_id = excluded.user_id OR lease.until <= %(now)s
+    RETURNING id
+)
+SELECT pair_id, cluster_id, EXISTS (SELECT FROM of_pair UNION ALL SELECT FROM of_cluster) FROM found
 """)
+_TAKE_ONE = _TAKE_SQL.format(found=SQL("SELECT %(pair)s::bigint, %(cluster)s::bigint")).as_string()
+_NEXT = SQL("SELECT pair_id, {cluster} FROM ({rows} FOR UPDATE OF {table} SKIP LOCKED) AS question")
+_GIVE_BACK_SQL = "DELETE FROM dedup_lease WHERE user_id = %(user)s AND (pair_id = %(pair)s OR cluster_id = %(cluster)s)"
+
+
+def ask_lease(question: Question, user: User) -> Asked:
+    """Return what takes or renews the lease of a question, which must exist; its third column says whether it did."""
+    return _TAKE_ONE, _lease(question, user)
+
+
+def _lease(question: Question | None, user: User) -> dict[str, Any]:
+    now = timezone.now()
+    about: dict[str, Any] = {question.kind: question.number} if question else {}
+    return {"pair": None, "cluster": None, **about, "user": user.pk, "until": now + LEASE_DURATION, "now": now}
 
 
 def take_lease(question: Question, user: User) -> bool:
     """Take or renew the lease of a question; return False if another editor has it. The question must exist."""
-    now = timezone.now()
-    values: dict[str, Any] = {"number": question.number, "user": user.pk, "until": now + LEASE_DURATION, "now": now}
-    with connection.cursor() as cursor:
-        cursor.execute(_TAKE_SQL.format(question=Identifier(f"{question.kind}_id")), values)
-        return cursor.fetchone() is not None
+    return bool(read_each(ask_lease(question, user))[0][0][2])
 
 
 def reader_of(question: Question, user: User) -> User | None:
@@ -308,7 +331,7 @@ def reader_of(question: Question, user: User) -> User | None:
 
 def give_back(question: Question, user: User) -> None:
     """End the lease of a question that this editor has answered or put off."""
-    Lease.objects.filter(user=user, **question.key).delete()
+    read_each((_GIVE_BACK_SQL, _lease(question, user)))
 
 
 # Another editor may take a question between reading its row and taking its lease.
@@ -322,25 +345,36 @@ def next_question(
     skip: Collection[Question] = (),
     *,
     lease: bool = True,
+    answered: Question | None = None,
 ) -> Question | None:
     """Return the first question of a tab that no other editor is reading, and take its lease; None if there is none.
 
     `filters` are the pairs to which the questions are limited, None for all. `skip` is passed over. Without `lease`,
-    for users who cannot decide, questions that others read are not passed over either.
+    for users who cannot decide, questions that others read are not passed over either. `answered` is given back.
     """
     chosen = tab_named(tab)
     rows = without(chosen.matching(user, filters), skip, cards=chosen.cards)
     if not lease:
         row = rows.first()
         return question_of(row) if row else None
+    back: list[Asked] = [(_GIVE_BACK_SQL, _lease(answered, user))] if answered else []
     for _ in range(_TRIES):
-        with transaction.atomic():
-            row = _free(rows, chosen, user).select_for_update(skip_locked=True, of=("self",)).first()
-            if row is None:
-                return None
-            if take_lease(found := question_of(row), user):
-                return found
+        *_, found = read_each(*back, _ask_next(_free(rows, chosen, user), chosen, user))
+        if not found:
+            return None
+        ((pair, cluster, is_held),) = found
+        if is_held:
+            return Question("pair", pair) if cluster is None else Question("cluster", cluster)
     return None
+
+
+def _ask_next(rows: Rows, tab: Tab, user: User) -> Asked:
+    """Return what takes the lease of the question of the first of these rows, as ask_lease does."""
+    with connection.cursor() as cursor:
+        first = cursor.mogrify(*rows[:1].query.sql_with_params()).replace("%", "%%")
+    cluster, table = SQL("cluster_id" if tab.cards else "NULL::bigint"), Identifier(rows.model._meta.db_table)  # noqa: SLF001 - public
+    found = _NEXT.format(cluster=cluster, rows=SQL(first), table=table)
+    return _TAKE_SQL.format(found=found).as_string(), _lease(None, user)
 
 
 def _free(rows: Rows, tab: Tab, user: User) -> Rows:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from articles.models import Article
 from dedup.detection.clustering import rebuild
 from dedup.detection.clustering.rebuild import differs, expected_clusters, loose_parts, rebuild_clusters
-from dedup.models import Cluster, Lease, Membership, Pair, Postponement
+from dedup.models import Cluster, Lease, Membership, Pair, Postponement, Webhook
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
@@ -222,6 +222,7 @@ def test_articles_fall_into_parts_by_evidence_or_by_decisions_alone(store: Store
 def test_webhooks_are_told_what_happened_to_clusters(
     store: StoreArticle, editor: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    Webhook.objects.create(owner=editor, url="https://hooks.example/", secret="s", events=[])
     told: list[dict[str, list[int]]] = []
     monkeypatch.setattr(
         rebuild,
@@ -246,9 +247,7 @@ def test_webhooks_are_told_what_happened_to_clusters(
         {"cluster.changed": [first]},
         {"cluster.changed": [first]},
         {"cluster.confirmed": [first]},
-        {},
         {"cluster.changed": [first]},
         {"cluster.changed": [first]},
-        {},
     ]
     assert number == first

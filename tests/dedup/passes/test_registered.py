@@ -57,7 +57,7 @@ def test_a_registered_pass_is_marked_and_cited(store: StoreArticle) -> None:
     make_run(config={"image": dataclasses.asdict(ImageConfig(largest_group=9))})
     pair = make_pair(store(**shows(1)), store(**shows(1)), image=1.0)
     assert "image" in markable()
-    marked = marked_evidence(pair, Evidence.objects.filter(pair=pair), "image")
+    marked = marked_evidence(pair, Evidence.objects.filter(pair=pair), "image", {})
     assert (marked.marked, marked.marked_note) == ("image", "the same image, if at most 9 articles have it")
     run = Mock(versions={"newsdedup": "1"}, passes=[Mock()], measured=None, agreement=[])
     run.passes[0].name = "image"

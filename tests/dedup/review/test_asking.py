@@ -319,7 +319,7 @@ def test_undone_answers_do_not_count_and_the_model_needs_five_of_each(
         decisions.decide_pair(pair.pk, "confirm" if number < 6 else "template", user=editor)
     last = decisions.decide_pair(pairs[0].pk, "reject", user=editor)
     decisions.undo(last.pk, user=editor)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         found = progress_of(editor, 40)
     # Just after midnight, some of them are of yesterday.
     assert found.today == 9 or timezone.localtime().hour == 0

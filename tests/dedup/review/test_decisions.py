@@ -279,7 +279,7 @@ def test_the_decisions_on_a_pair_are_its_own_and_those_that_link_its_articles(st
     # Whoever has seen all of them may decide, and whoever has not may not.
     with pytest.raises(decisions.AlreadyDecidedError):
         decisions.decide_pair(first.pk, "reject", user=editor, seen=undone.pk - 1)
-    assert decisions.decide_pair(first, "reject", user=editor, seen=undone.pk).pair == first
+    assert decisions.decide_pair(first.pk, "reject", user=editor, seen=undone.pk).pair == first
 
 
 @pytest.mark.parametrize(

@@ -428,9 +428,9 @@ def test_the_page_costs_a_fixed_number_of_queries(
     editor_client: Client, trio: Trio, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     small, large = make_cluster(*trio), make_cluster(*(store() for _ in range(8)))
-    # session, user with permissions, keys, cluster; articles: ids, rows, URLs, beginnings, pairs with the kept one,
+    # session, user with permissions and keys, cluster; articles: ids, rows, URLs, beginnings, pairs with the kept one,
     # texts to compare; kept: decision, rule; pairs inside, the weakest, contradictions, pairs left out; ties:
     # pairs, decisions, pairs shown, evidence; decisions, next, previous
     for cluster in (small, large):
-        with django_assert_num_queries(23):
+        with django_assert_num_queries(22):
             shown(editor_client, cluster)

@@ -117,9 +117,9 @@ def test_the_dashboard_costs_a_fixed_number_of_queries(
     for _ in range(3):
         make_cluster(store(), store(), score=0.8)
         make_run()
-    # session, user with permissions, keys, articles, clusters, newspapers, waiting pairs by verdict (5), series, runs;
-    # questions less those put off; progress (2), agreement, disagreements
-    with django_assert_num_queries(36):
+    # session, user with permissions and keys, articles, clusters, newspapers, waiting pairs by verdict (5), series,
+    # runs; questions less those put off; progress, agreement, disagreements
+    with django_assert_num_queries(34):
         text_of(editor_client, "/")
 
 

@@ -359,9 +359,8 @@ def test_the_page_costs_a_fixed_number_of_queries(
     for kind in ("unsure", "confirm"):
         decisions.decide_pair(pair.pk, kind, user=editor)
     decisions.take_out(Cluster.objects.get().pk, pair.right_id, user=editor)
-    # session, user with permissions, keys, pair, evidence, what is stored around it, doubts, decisions, next, previous,
-    # count, strip, URLs
-    with django_assert_num_queries(13) as asked:
+    # session, user with permissions and keys, pair, what is stored around it, decisions, next, previous, count, strip
+    with django_assert_num_queries(9) as asked:
         shown(editor_client, pair)
     listed = next(query["sql"] for query in asked if 'FROM "dedup_decision"' in query["sql"])
     assert '"articles_article"."headline"' in listed

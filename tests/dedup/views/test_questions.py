@@ -48,9 +48,9 @@ def followed(client: Client, address: str) -> str:
 def test_the_queue_lists_questions_in_tabs(
     editor_client: Client, copies: Cluster, doubtful: list[Pair], django_assert_num_queries: Any
 ) -> None:
-    # session, user with permissions, keys, newspapers of the form, counts of the tabs (5),
-    # progress (2), page, count, pairs, evidence, saved views
-    with django_assert_num_queries(18):
+    # session, user with permissions and keys, newspapers of the form, counts of the tabs (5),
+    # progress, page, count, pairs, evidence, saved views
+    with django_assert_num_queries(16):
         page = opened(editor_client, "queue")
     places = [page.index(f'row-link" href="/pairs/{pair.pk}/?tab=informative"') for pair in doubtful]
     assert places == sorted(places)
@@ -97,9 +97,9 @@ def test_a_decision_and_the_next_question_cost_a_fixed_number_of_queries(
             answer = editor_client.post(address, {"kind": kind, "seen": "0"})
             assert editor_client.get(answer["Location"]).status_code == 200
         counts.append(len(queries))
-    # A confirmation also writes a cluster and a group, and looks for webhooks. Four are savepoints, because a test is
-    # a transaction itself.
-    assert counts == [39, 44]
+    # A rejection asks which clusters are left, and a confirmation makes one. Two are savepoints, because a test is a
+    # transaction itself, and one copies the link.
+    assert counts == [18, 18]
 
 
 def test_a_card_shows_what_differs_and_one_answer_settles_it(

@@ -102,11 +102,11 @@ def test_the_articles_of_a_series_and_of_a_group_come_in_pages(editor_client: Cl
 def test_the_page_costs_a_fixed_number_of_queries(
     editor_client: Client, articles: list[Article], series: Series, django_assert_num_queries: Any
 ) -> None:
-    # session, user with permissions, keys, series, page, count, days, verdicts, pairs, evidence, history
+    # session, user with permissions and keys, series, page, count, days, verdicts, pairs, evidence, history
     shown(editor_client, series)  # the process then knows the content types
     for first, second in ((0, 1), (1, 2)):
         make_pair(articles[first], articles[second], trigram=0.9)
-        with django_assert_num_queries(12):
+        with django_assert_num_queries(11):
             shown(editor_client, series)
 
 

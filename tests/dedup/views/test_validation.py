@@ -46,7 +46,7 @@ def test_a_pair_is_shown_without_anything_that_is_known_about_it(
 ) -> None:
     client, other = logged_in(editor), make_user("ines", "editor")
     address = f"/validation/{sample.pk}/4/"
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         blind = client.get(address).content.decode()
     shown = words_of(blind)
     assert [word for word in TELLING if word in re.sub(r"<[^>]+>", " ", shown).lower()] == []
@@ -136,7 +136,7 @@ def test_results_have_kappa_precision_and_recall(store: StoreArticle, editor: Us
         for pair, label in zip(drawn, labels, strict=True):
             SampleLabel.objects.create(pair=pair, reader=reader, label=label)
     client = logged_in(editor)
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         page = client.get(f"/validation/{sample.pk}/").content.decode()
     assert "<td>0.78 (0.58 to 0.98)</td>" in page
     # All pairs of the archive were read, so nothing is left to chance.
