@@ -2,6 +2,7 @@
 """The entry point for commands. Errors of the machine or its settings are reported in one sentence."""
 
 import errno
+import gc
 import os
 import sys
 import traceback
@@ -116,6 +117,8 @@ def execute(arguments: list[str]) -> None:
 def main(arguments: list[str]) -> None:
     """Run a command. An error exits with 1 and one sentence on stderr; `--traceback` shows its origin instead."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
+    # Modules stay: to look through them for garbage after every 700 new objects takes a sixth of the start.
+    gc.set_threshold(50_000)
     try:
         try:
             execute(arguments)

@@ -1,5 +1,6 @@
 """The WSGI application that gunicorn serves; it does not start with settings that are insecure or cannot be used."""
 
+import gc
 import os
 from importlib import import_module
 
@@ -29,5 +30,7 @@ try:
     # gunicorn.conf.py, this loads them once for all processes.
     import_module(settings.ROOT_URLCONF)
     load_all()
+    # Modules stay: no collection of garbage looks through them again, or copies them into each process.
+    gc.freeze()
 except (EmbeddedServerError, ImproperlyConfigured) as error:
     raise NotStartedError(str(error)) from error

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-import courlan
+from articles.loading import when_used, words_for
 
-from articles.loading import words_for
+courlan = when_used("courlan")  # it loads urllib3
 
 # Patterns of lower-case names, by source.
 TRACKERS: dict[str, str] = words_for(__file__, "trackers")
