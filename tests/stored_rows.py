@@ -81,7 +81,7 @@ BOOKS = frozenset(
         *("articles_fileimport", "articles_job", "articles_uploadedpart", "crawlers_crawl", "crawlers_recheck"),
         *("crawlers_sitepace", "crawlers_sourcevalidator", "crawlers_visit", "dedup_delivery", "dedup_detectionrun"),
         *("dedup_runblock", "dedup_runphase", "dedup_shinglesample", "dedup_storedreport"),
-        *("dedup_watermark", "dedup_worker"),
+        *("dedup_watermark", "dedup_worker", "dedup_shinglecounts", "dedup_keptpairs"),
     }
 )
 # Numbers, moments, and which of several runs it was.

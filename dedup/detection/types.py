@@ -140,10 +140,13 @@ class Tally:
     The pass calls `on_read` with the number of articles of each batch it has read. `candidates` counts the pairs that
     pass its quick filter, `verified` those that it then compared in full. `hubs` has the articles of dense groups, of
     whose pairs with each other the pass kept only some, each with the number of neighbours that were found of it: it
-    has at least so many.
+    has at least so many. `kept` are pairs to store with the block, as kernels/inverted_index.py has them. `articles`
+    counts those of which a preparation has counted something.
     """
 
     on_read: Callable[[int], None] = lambda _articles: None
     candidates: int = 0
     verified: int = 0
     hubs: dict[int, int] = field(default_factory=dict)
+    kept: list[bytes] = field(default_factory=list)
+    articles: int = 0

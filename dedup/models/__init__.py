@@ -9,8 +9,10 @@ from dedup.models.derived import (
     DenseGroup,
     GroupMember,
     HeadlineForm,
+    KeptPairs,
     NewspaperMonth,
     Series,
+    ShingleCounts,
     ShingleSample,
     Watermark,
 )

@@ -139,6 +139,30 @@ class ShingleSample(Row):
     owners = models.BinaryField(help_text="The place of the article of each: 16 bits each, little-endian.")
 
 
+class ShingleCounts(Row):
+    """How many articles had each shingle that many have, when a run compared all by the containment pass. A cache.
+
+    Without it, the next run compares all again (detection/runs/growth.py).
+    """
+
+    written = "Shingle counts of run {0.run_id}"
+    run = models.OneToOneField(DetectionRun, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    articles = models.PositiveIntegerField(help_text="The number of articles.")
+    hashes = models.BinaryField(help_text="The shingles: 32 bits each, little-endian, ascending and distinct.")
+    counts = models.BinaryField(help_text="The number of articles of each: 32 bits each, little-endian.")
+    touched = models.BinaryField(
+        default=b"", help_text="Ids of the articles of which later runs found shingles that had become common: 64 bits."
+    )
+
+
+class KeptPairs(Row):
+    """Pairs of a block of days that shared enough then, whatever their score (kernels/inverted_index.py). A cache."""
+
+    written = "Kept pairs of run {0.counted_id}"
+    counted = models.ForeignKey(ShingleCounts, on_delete=models.CASCADE, related_name="kept")
+    pairs = models.BinaryField(help_text="As KEPT_PAIR has them.")
+
+
 class ArticleSentences(Row):
     """The sentences of an article's whole content, as dedup/detection/kernels/sentences.py marks them. A cache."""
 

@@ -40,7 +40,7 @@ from dedup.detection.clustering.constraints import lock_review
 from dedup.detection.runs.dense_groups import update_groups
 from dedup.detection.runs.starting import RunActiveError, run_lock
 from dedup.detection.runs.text_indexes import complete_samples
-from dedup.models import ChangedArticle, Cluster, GroupMember, Series, ShingleSample
+from dedup.models import ChangedArticle, Cluster, GroupMember, Series, ShingleCounts, ShingleSample
 from dedup.review.answers.removed_articles import forget
 from newsdedup_site.privacy import traces
 
@@ -320,6 +320,7 @@ def _finish(removal: Removal) -> None:
         if ShingleSample.objects.exists():
             ShingleSample.objects.all().delete()
             complete_samples()
+        ShingleCounts.objects.all().delete()
         traces.forget_results()
         Removal.objects.filter(pk=removal.pk).update(state=Removal.State.DONE, finished_at=timezone.now())
 

@@ -7,7 +7,7 @@ Source: Broder, On the resemblance and containment of documents, SEQUENCES 1997.
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,7 @@ class ScoredPairs(NamedTuple):
     """Pairs of texts by their positions, left < right, ordered: some of all that share members.
 
     For each pair, its score in 0..1, the number of members that it shares, and of how many. `candidates` counts the
-    pairs that share any.
+    pairs that share any. `sizes`, of contained texts alone: how many uncommon members both have, shape (2, pairs).
     """
 
     left: IntArray
@@ -67,6 +67,13 @@ class ScoredPairs(NamedTuple):
     shared: IntArray
     members: IntArray
     candidates: int
+    sizes: IntArray | None = None
+
+    def reaching(self, threshold: float) -> "ScoredPairs":
+        """Return the pairs with at least this score, except for TOLERANCE."""
+        kept = self.scores >= threshold - TOLERANCE
+        ends, sizes = (self.left[kept], self.right[kept]), None if self.sizes is None else self.sizes[:, kept]
+        return ScoredPairs(*ends, self.scores[kept], self.shared[kept], self.members[kept], self.candidates, sizes)
 
 
 def shared_members(
@@ -135,29 +142,36 @@ def contained_texts(
     asked: DayRange,
     *,
     most_texts: int,
-    threshold: float,
     minimum_shared: int,
     common: npt.NDArray[np.uint32] | None = None,
     sides: IntArray | None = None,
 ) -> Iterator[ScoredPairs]:
-    """Yield, in parts, the pairs of texts asked for whose score reaches the threshold; of `asked`, `fresh` is ignored.
+    """Yield, in parts, the pairs of texts asked for that share at least `minimum_shared` uncommon shingles.
 
-    A shingle of at most `most_texts` texts is uncommon, unless it is one of `common`, ascending and distinct: what is
-    common among more texts than these. The score is the share of the uncommon shingles of one text that the other has;
-    of the two shares, the larger: that of the text with fewer, whose uncommon shingles are the `members`. Pairs that
-    share fewer than `minimum_shared`, and those of one of `sides`, are left out. Exact, except for TOLERANCE. Memory:
-    five bytes per shingle that several texts have, and a quarter of a gigabyte.
+    A shingle is uncommon if it is none of `common`, ascending and distinct: what is common among more texts than these.
+    Without them, it is uncommon if at most `most_texts` texts have it. The score is the share of the uncommon shingles
+    of one text that the other has; of the two shares, the larger: that of the text with fewer, whose uncommon shingles
+    are the `members`. Pairs of one of `sides` are left out. Memory: five bytes per shingle that several texts have, and
+    a quarter of a gigabyte.
     """
-    known = np.empty(0, dtype=np.uint32) if common is None else common
-    postings, sizes = _index(sets, asked, known, most_texts)
+    postings, sizes = _index(sets, asked, common, most_texts)
     for left, right, shared in shared_counts(postings, asked.days, day_window=asked.day_window, sides=sides):
-        shorter = np.minimum(sizes[left], sizes[right])
-        scores = shared / shorter
-        reached = (scores >= threshold - TOLERANCE) & (shared >= minimum_shared) & (right >= asked.first_row)
-        yield ScoredPairs(left[reached], right[reached], scores[reached], shared[reached], shorter[reached], len(left))
+        found = (shared >= minimum_shared) & (right >= asked.first_row)
+        if asked.fresh is not None:
+            found &= asked.fresh[left] | asked.fresh[right]
+        ends = np.stack([left[found], right[found]])
+        yield scored_pairs(ends, shared[found], sizes[ends])._replace(candidates=len(left))
 
 
-def _index(sets: Ragged, asked: DayRange, common: npt.NDArray[np.uint32], most_texts: int) -> tuple[Postings, IntArray]:
+def scored_pairs(ends: IntArray, shared: IntArray, sizes: IntArray) -> ScoredPairs:
+    """Return pairs of texts with their scores; `ends` and `sizes` have shape (2, pairs)."""
+    shorter = sizes.min(axis=0)
+    return ScoredPairs(ends[0], ends[1], shared / shorter, shared, shorter, len(shared), sizes)
+
+
+def _index(
+    sets: Ragged, asked: DayRange, common: npt.NDArray[np.uint32] | None, most_texts: int
+) -> tuple[Postings, IntArray]:
     """Return the uncommon shingles that several texts have, and for each text the number of its uncommon shingles."""
     sizes = sets.sizes
     none = np.empty(0, dtype=np.int32)
@@ -165,11 +179,12 @@ def _index(sets: Ragged, asked: DayRange, common: npt.NDArray[np.uint32], most_t
     for keys in _by_hash(sets):
         halves = keys.astype("<u8", copy=False).view("<u4")
         hashes, owners = halves[1::2].astype(np.uint32), halves[::2].astype(np.int32)
-        is_common = _among(hashes, common)
         begins = np.append(begins_in(hashes), [True])
-        counts = np.diff(np.flatnonzero(begins))
-        if len(counts) and counts.max() > most_texts:
-            is_common |= np.repeat(counts > most_texts, counts)
+        if common is None:
+            counts = np.diff(np.flatnonzero(begins))
+            is_common = np.repeat(counts > most_texts, counts)
+        else:
+            is_common = _among(hashes, common)
         sizes -= np.bincount(owners[is_common], minlength=len(sizes))
         kept = ~(is_common | (begins[:-1] & begins[1:]))  # nor alone
         parts.append(_postings(owners.compress(kept), begins[:-1].compress(kept), asked))
@@ -230,7 +245,52 @@ def _postings(owners: npt.NDArray[np.int32], begins: Flags, asked: DayRange) -> 
     ends = np.flatnonzero(begins)
     counts = np.diff(ends)
     wanted = (counts > 1) & (owners[ends[1:] - 1] >= asked.first_row)
+    if asked.fresh is not None and len(owners):
+        wanted &= np.logical_or.reduceat(asked.fresh[owners], ends[:-1])
     kept = owners.compress(np.repeat(wanted, counts))
     counts = counts[wanted]
     followers = np.repeat(np.cumsum(counts), counts) - np.arange(1, len(kept) + 1)
     return Postings(kept, followers.astype(np.int32))
+
+
+# ---- the same once more shingles have become common ------------------------------------------------------------------
+
+# A pair as it is stored: the ids of two articles, how many uncommon shingles they share, and how many each has.
+KEPT_PAIR = np.dtype([("ends", "<i8", (2,)), ("shared", "<u4"), ("sizes", "<u4", (2,))])
+
+
+class CountedShingles(NamedTuple):
+    """Shingles that many texts have, ascending and distinct, how many have each, and how many texts were counted."""
+
+    hashes: npt.NDArray[np.uint32]
+    counts: IntArray
+    texts: IntArray
+
+    def above(self, most: int) -> npt.NDArray[np.uint32]:
+        """Return those that more texts have."""
+        return self.hashes[self.counts > most]
+
+
+def kept_pairs(pairs: ScoredPairs, ids: IntArray) -> npt.NDArray[Any]:
+    """Return pairs of contained texts as they are stored; `ids` are those of the texts."""
+    kept = np.empty(len(pairs.left), dtype=KEPT_PAIR)
+    kept["ends"], kept["shared"] = ids[np.stack([pairs.left, pairs.right], axis=1)], pairs.shared
+    kept["sizes"] = cast("IntArray", pairs.sizes).T
+    return kept
+
+
+def without(kept: npt.NDArray[Any], ids: IntArray, hashes: npt.NDArray[np.uint32]) -> npt.NDArray[Any]:
+    """Return pairs as they are once texts have lost shingles: text ids[i] hashes[i], ordered by both."""
+    texts, starts = np.unique(ids, return_index=True)
+    lost = Ragged(hashes, np.append(starts, [len(ids)] * 2))  # the last one is of texts that have lost nothing
+    places = np.searchsorted(texts, kept["ends"])
+    places[np.append(texts, -1)[places] != kept["ends"]] = len(texts)
+    numbers = np.arange(len(kept), dtype=np.uint64) << _WIDTH
+    of_left, of_right = (
+        np.repeat(numbers, lost.sizes[own]) | lost.at(own).values.astype(np.uint64) for own in places.T
+    )
+    both = np.intersect1d(of_left, of_right, assume_unique=True) >> _WIDTH
+    left = kept.copy()
+    left["shared"] -= np.bincount(both.astype(np.int64), minlength=len(kept)).astype(np.uint32)
+    left["sizes"] -= lost.sizes[places].astype(np.uint32)
+    return left

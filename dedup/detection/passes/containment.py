@@ -12,10 +12,10 @@ import numpy as np
 
 from articles.numbers import counted
 from dedup.declarations import SettingEffect, setting
-from dedup.detection.kernels.inverted_index import HASHES, ScoredPairs, contained_texts
+from dedup.detection.kernels.inverted_index import HASHES, CountedShingles, ScoredPairs, contained_texts
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
-from dedup.detection.kernels.tokens import IntArray, distinct, occurring
+from dedup.detection.kernels.tokens import IntArray, concatenated, distinct, occurring
 from dedup.detection.passes.base import (
     BRODER_1997,
     Connection,
@@ -93,20 +93,31 @@ class ContainmentPass(MemberPass):
     members_an_article: ClassVar[int] = 400
 
     def preparations(self, blocks: int, articles: int) -> int:
-        """Return in how many parts to count common shingles, so that each fits into memory."""
-        return max(_LEAST_PARTS, -(-articles // _ARTICLES_PER_PART)) if blocks > 1 else 0
+        """Return in how many parts to count shingles, so that each fits into memory."""
+        return max(_LEAST_PARTS if blocks > 1 else 1, -(-articles // _ARTICLES_PER_PART))
 
     def prepare(
         self, window: Window, config: ContainmentConfig, connection: Connection, part: int, parts: int, tally: Tally
-    ) -> Hashes:
-        """Return the common shingles of one of several ranges. Memory: half a gigabyte."""
-        low, high = HASHES * part // parts, HASHES * (part + 1) // parts
-        ranges = read_hashes(window, connection, tally, low=low, high=high)
-        return np.concatenate([occurring(hashes, self.counted_from(config)) for hashes in ranges])
+    ) -> CountedShingles:
+        """Return the shingles of one of several ranges that many articles have: common ones, and others by half.
 
-    def prepared(self, parts: Sequence[Hashes]) -> Hashes:
-        """Return all common shingles, ascending and distinct."""
-        return np.concatenate([np.empty(0, dtype=np.uint32), *parts])
+        Memory: half a gigabyte.
+        """
+        low, high = HASHES * part // parts, HASHES * (part + 1) // parts
+        counted = []
+        for hashes in read_hashes(window, connection, tally, low=low, high=high):
+            many = occurring(hashes, config.most_articles // 2 + 1)
+            counts = np.searchsorted(hashes, many, side="right") - np.searchsorted(hashes, many)
+            counted.append(self.counted(many, counts))
+        return self.prepared(counted)._replace(texts=np.array([tally.articles]))
+
+    def prepared(self, parts: Sequence[CountedShingles]) -> CountedShingles:
+        """Return all of them."""
+        return concatenated(parts)
+
+    def counted(self, members: Hashes, counts: IntArray) -> CountedShingles:
+        """Return shingles with how many articles have each."""
+        return CountedShingles(members, counts, np.zeros(1, dtype=np.int64))
 
     def read(self, window: Window, config: ContainmentConfig, connection: Connection, tally: Tally) -> ArticleMembers:
         """Return the shingles of the articles of a window and of the days before it."""
@@ -122,18 +133,17 @@ class ContainmentPass(MemberPass):
         self,
         sets: ShingleSets,
         asked: DayRange,
-        prepared: Hashes,
+        prepared: CountedShingles | None,
         config: ContainmentConfig,
         sides: IntArray | None = None,
     ) -> Iterator[ScoredPairs]:
-        """Yield the pairs that share enough uncommon shingles; `prepared` are the common ones."""
+        """Yield the pairs that share enough uncommon shingles, whatever their score; None: it counts."""
         yield from contained_texts(
             sets,
             asked,
             most_texts=config.most_articles,
-            threshold=config.threshold,
             minimum_shared=config.minimum_shared,
-            common=prepared,
+            common=prepared and prepared.above(config.most_articles),
             sides=sides,
         )
 
@@ -158,7 +168,6 @@ class ContainmentPass(MemberPass):
             ShingleSets(holders.hashes, np.append(starts, len(holders.ids))),
             DayRange(np.zeros(len(ids), dtype=np.int64), 0, 0),
             most_texts=config.most_articles,
-            threshold=0.0,
             minimum_shared=1,
         )
         return _explained(*scored(left, right, ids, parts), len(common), config)

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.kernels.inverted_index import ScoredPairs
+from dedup.detection.kernels.inverted_index import ScoredPairs, kept_pairs
 from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.sentences import SentenceSets
 from dedup.detection.kernels.tokens import IntArray, Ragged
 from dedup.detection.passes.base import Connection, PreparedPass, Reach, Spread
-from dedup.detection.passes.reading import first_row
+from dedup.detection.passes.reading import first_row, read_fresh
 from dedup.detection.types import Candidate, Tally, Window
 
 
@@ -66,7 +66,7 @@ class MemberPass(PreparedPass):
     def shared(
         self, sets: Any, asked: DayRange, prepared: Any, config: Any, sides: IntArray | None = None
     ) -> Iterator[ScoredPairs]:
-        """Yield, in parts, the pairs that share enough, by their places, the earlier one left.
+        """Yield, in parts, the pairs that share enough, by their places, the earlier one left; some score too low.
 
         Of how many members: those of both or of the shorter one. `prepared` are the members whose number counts. Given
         `sides`, only pairs of two sides count.
@@ -85,13 +85,20 @@ class MemberPass(PreparedPass):
     ) -> Iterator[Candidate]:
         """Yield each pair once. Peak memory: 20 bytes per word of the articles read, or 100 per sentence."""
         ids, days, sets = self.read(window, config, connection, tally)
-        asked = DayRange(days, first_row(days, window), config.day_window)
+        fresh = None if window.newer_than is None else np.isin(ids, read_fresh(window.newer_than, connection))
+        asked = DayRange(days, first_row(days, window), config.day_window, fresh)
         for part in self.shared(sets, asked, prepared, config):
             tally.candidates += part.candidates
             tally.verified += part.candidates
-            columns = (*_ends(part, ids), part.scores, part.shared, part.members)
-            for left, right, score, shared, count in zip(*(column.tolist() for column in columns), strict=True):
-                yield Candidate(left, right, self.name, score, {"shared": shared, self.members: count})
+            if part.sizes is not None:
+                tally.kept.append(kept_pairs(part, ids).tobytes())
+            yield from self.candidates(part.reaching(config.threshold), ids)
+
+    def candidates(self, pairs: ScoredPairs, ids: IntArray) -> Iterator[Candidate]:
+        """Yield pairs of articles, whose ids these are, as candidates."""
+        columns = (*_ends(pairs, ids), pairs.scores, pairs.shared, pairs.members)
+        for left, right, score, shared, count in zip(*(column.tolist() for column in columns), strict=True):
+            yield Candidate(left, right, self.name, score, {"shared": shared, self.members: count})
 
 
 def scored(left: int, right: int, ids: IntArray, parts: Iterable[ScoredPairs]) -> tuple[float, int, int]:

@@ -100,6 +100,7 @@ _SHINGLES_TYPES = ("bytea", "bytea", "bytea", "bytea", "bytea", "text[]")
 _SHINGLES_OF_SQL = article_sql(
     _SHINGLES + "WHERE article.id = ANY (%(ids)s) ORDER BY article.date, article.id", "article"
 )
+_FRESH_SQL = article_sql("SELECT id FROM {articles} AS article WHERE revision > %(newer_than)s ORDER BY id", "article")
 
 # The sentences as they are stored, or else the content to make them of, as with shingles: the content, because
 # normalised texts have no sentence ends.
@@ -242,6 +243,7 @@ def read_hashes(window: Window, connection: Connection, tally: Tally, *, low: in
         for part in shingles_by_id(window, connection):
             hashes = part.sets.values
             yield np.sort(hashes[(hashes >= low) & (hashes < high)] if high - low < HASHES else hashes)
+            tally.articles += len(part.ids)
             tally.on_read(len(part.ids))
 
     return divided(chain([np.empty(0, dtype=np.uint32)], ordered()), bounds)
@@ -260,6 +262,11 @@ def read_shingles(window: Window, connection: Connection, tally: Tally, *, first
         parts.append(part)
         tally.on_read(len(part.ids))
     return concatenated(parts)
+
+
+def read_fresh(newer_than: int, connection: Connection) -> IntArray:
+    """Return the ids of all articles with a higher revision, ascending."""
+    return _ids(_fetched(_FRESH_SQL, {"newer_than": newer_than}, connection))
 
 
 def read_shingles_of(articles: Collection[int], window: Window, connection: Connection) -> ArticleShingles:

@@ -6,6 +6,7 @@ What all blocks of a pass need is made once a run before them, in parts, by any 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, cast
 
-from django.db import connection
+from django.db import connection, transaction
 
 from articles.models import Article
 from articles.processes import THIS_PROCESS, Pool
@@ -22,8 +23,10 @@ from articles.storage.renormalization import outdated_forms
 from dedup.detection.bounds import Rules, bounds_between, widened
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig, PreparedPass, Reach
+from dedup.detection.passes.containment import ContainmentPass
 from dedup.detection.runs.dense_groups import KeptPair, connected
 from dedup.detection.runs.evidence import WrittenBlock, write_block
+from dedup.detection.runs.growth import Growth, growth_of, keep_counts
 from dedup.detection.runs.phases import NO_PROGRESS, Progress, RunClock
 from dedup.detection.runs.profiles import Configs, enabled, snapshot
 from dedup.detection.runs.scope import Block, Scope, blocks_for, blocks_of, window_of
@@ -48,11 +51,22 @@ class BlockTask:
     prepared: Any = None
 
 
-def find_in_blocks(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, pool: Pool) -> None:
-    """Do every block of every pass that the run has not done yet."""
+def find_in_blocks(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, pool: Pool) -> Scope:
+    """Do every block of every pass that the run has not done yet; return the scope as the passes compared it."""
+    name, began = ContainmentPass.name, time.monotonic()
+    config = configs[name]
+    growth = growth_of(run, config, scope) if config.enabled else None
+    if growth:
+        clock.worked(name, time.monotonic() - began)
+        scope = growth.of(scope)
     tasks, parts = _tasks(run, configs, scope, clock)
     at_most = max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER)
     shared = prepared(parts, clock, pool, at_most=at_most)
+    if growth:
+        shared[name] = growth.common
+        _store_growth(run, config, scope, growth, clock)
+    elif name in shared and not run.blocks.filter(pass_name=name).exists():
+        keep_counts(run, scope, shared[name])
     done = pool.results(
         [dataclasses.replace(task, prepared=shared.get(task.pass_name)) for task in tasks],
         perform_block,
@@ -61,10 +75,32 @@ def find_in_blocks(run: DetectionRun, configs: Configs, scope: Scope, clock: Run
         on_idle=clock.look,
     )
     for place, written in done:
-        name = tasks[place].pass_name
-        clock.worked(name, written.finding_seconds)
-        clock.worked(Phase.STORING, written.storing_seconds)
-        clock.advance(name, tasks[place].articles, written.pairs)
+        _note(clock, tasks[place].pass_name, tasks[place].articles, written)
+    return scope
+
+
+def _note(clock: RunClock, name: str, articles: int, written: WrittenBlock) -> None:
+    clock.worked(name, written.finding_seconds)
+    clock.worked(Phase.STORING, written.storing_seconds)
+    clock.advance(name, articles, written.pairs)
+
+
+def _store_growth(run: DetectionRun, config: PassConfig, scope: Scope, growth: Growth, clock: RunClock) -> None:
+    """Store the touched pairs, and which articles are touched, in one transaction."""
+    name = ContainmentPass.name
+    every = blocks_of(scope)
+    # No other block begins before the first article.
+    days = every[0].first_day - datetime.timedelta(days=1), every[-1].last_day
+    window = Window(*days, newer_than=growth.kept.run.counts["newest"])
+    if run.blocks.filter(pass_name=name, first_day=window.first_day).exists():
+        return
+    found = ContainmentPass().candidates(*growth.scored(widened(name, config, scope.rules)))
+    with transaction.atomic():
+        found = allowed(name, config, scope.rules, found) if scope.rules else found
+        written = write_block(run.pk, name, found, window, Tally())
+        growth.kept.touched = growth.touched.astype("<i8").tobytes()
+        growth.kept.save(update_fields=["touched"])
+    _note(clock, name, 0, written)
 
 
 def _tasks(
@@ -85,7 +121,7 @@ def _tasks(
                 progress.advance(name, block.articles, done[block.first_day])
             else:
                 tasks.append(BlockTask(run.pk, name, config, window, block.articles, scope.rules))
-        if len(done) < len(blocks):
+        if len(done) < len(blocks) and name not in scope.touched:
             parts += preparations(name, config, scope.rules, windows, articles)
     return sorted(tasks, key=lambda task: -task.articles), parts
 

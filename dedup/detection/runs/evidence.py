@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -12,9 +12,10 @@ from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.constraints import lock_review, with_pair_state
 from dedup.detection.clustering.rebuild import NOTE_PROPOSED_SQL
+from dedup.detection.passes.containment import ContainmentPass
 from dedup.detection.runs.text_indexes import watermark_of
 from dedup.detection.types import Candidate, Tally, Window
-from dedup.models import DetectionRun, RunBlock, Watermark
+from dedup.models import DetectionRun, KeptPairs, RunBlock, ShingleCounts, Watermark
 from dedup.models.base import read_rows
 
 _COPIED_AT_ONCE = 10_000
@@ -98,6 +99,10 @@ WHERE pair.id = evidence.pair_id
       UNION
       SELECT near.id FROM dedup_crowdedarticle AS hub JOIN dedup_pair AS near ON near.left_id = hub.article_id
       WHERE hub.run_id = %(run_id)s AND hub.pass_name = %(pass_name)s
+      UNION
+      SELECT id FROM dedup_pair WHERE left_id = ANY (%(touched)s::bigint[])
+      UNION
+      SELECT id FROM dedup_pair WHERE right_id = ANY (%(touched)s::bigint[])
   )))
   AND (
       coalesce(own.hides, %(hides)s)
@@ -121,6 +126,7 @@ WHERE pair.id = evidence.pair_id
   AND (
       %(newer_than)s::bigint IS NULL
       OR greatest(left_article.revision, right_article.revision) > %(newer_than)s
+      OR pair.left_id = ANY (%(touched)s::bigint[]) OR pair.right_id = ANY (%(touched)s::bigint[])
       -- New articles decide which pairs a dense group keeps: those of its other articles are found again, or stale.
       OR (
           2 = (
@@ -210,13 +216,15 @@ def write_block(
 ) -> WrittenBlock:
     """Store the candidates of a block of days and the block's mark in one transaction.
 
-    The articles that the tally names as hubs are stored with them. The candidates are streamed into a temporary
-    table as the pass finds them: memory holds only some thousands.
+    The articles that the tally names as hubs, and what it keeps, are stored with them. The candidates are streamed into
+    a temporary table as the pass finds them: memory holds only some thousands.
     """
     began = time.monotonic()
     with transaction.atomic():
         pairs, found = store_candidates(run_id, candidates)
         store_hubs(run_id, pass_name, tally.hubs, only_new=window.newer_than is not None)
+        if pass_name == ContainmentPass.name and window.newer_than is None:
+            _keep(run_id, tally.kept)
         RunBlock.objects.create(
             run_id=run_id,
             pass_name=pass_name,
@@ -230,6 +238,13 @@ def write_block(
     return WrittenBlock(pairs, found - began, time.monotonic() - found)
 
 
+def _keep(run_id: int, pairs: Sequence[bytes]) -> None:
+    """Keep the pairs of a block that compares all, if its run keeps them; forget what other runs kept."""
+    ShingleCounts.objects.exclude(run=run_id).delete()
+    if ShingleCounts.objects.filter(run=run_id).exists():
+        KeptPairs.objects.create(counted_id=run_id, pairs=b"".join(pairs))
+
+
 def mark_stale(run: DetectionRun, pass_name: str, covered: dict[str, Any]) -> list[int]:
     """Mark the evidence of a pass that a finished run covered and did not find again, and add it to the run's count.
 
@@ -238,7 +253,8 @@ def mark_stale(run: DetectionRun, pass_name: str, covered: dict[str, Any]) -> li
     """
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
-        cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "pass_name": pass_name, "up_to": None, **covered})
+        unbounded: dict[str, Any] = {"run_id": run.pk, "pass_name": pass_name, "up_to": None, "touched": []}
+        cursor.execute(_MARK_STALE_SQL, unbounded | covered)
         pairs = [pair for (pair,) in cursor]
         run.counts["stale"] = run.counts.get("stale", 0) + len(pairs)
         run.save(update_fields=["counts"])

@@ -98,7 +98,7 @@ def run_detection(
             with database_pool(workers) as pool:
                 if results is None:
                     _prepare(run, scope, clock, pool)
-                    _find_pairs(run, configs, scope, clock, pool)
+                    scope = _find_pairs(run, configs, scope, clock, pool)
                 else:
                     with clock.phase(*enabled(configs), Phase.STORING, shared=True):
                         results.store_pairs(run, clock)
@@ -166,8 +166,8 @@ def _phases(configs: Configs, scope: Scope, *, verdicts: bool, stored: bool) -> 
     return set(all_phases()) - left_out - ({Phase.SHINGLES, Phase.SENTENCES} - read)
 
 
-def _find_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, pool: Pool) -> None:
-    """Bring up to date what the passes look up, and do every block of every pass."""
+def _find_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, pool: Pool) -> Scope:
+    """Bring up to date what the passes look up, and do every block of every pass; return the scope as compared."""
     if Phase.SHINGLES in clock:
         with clock.phase(Phase.SHINGLES):
             update_shingles(clock, pool)
@@ -175,7 +175,7 @@ def _find_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClo
         with clock.phase(Phase.SENTENCES):
             update_index(SENTENCE_INDEX, clock, pool)
     with clock.phase(*enabled(configs), Phase.STORING, shared=True):
-        find_in_blocks(run, configs, scope, clock, pool)
+        return find_in_blocks(run, configs, scope, clock, pool)
 
 
 def _update_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, *, only_found: bool) -> None:

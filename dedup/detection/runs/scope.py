@@ -3,7 +3,7 @@
 import dataclasses
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from django.db.models import Count, Exists, Max, OuterRef
@@ -39,7 +39,8 @@ class Scope:
     `since`, so that a run from a day on finds the same pairs from that day on as a full run. Both are from newspapers
     in `newspaper_ids`. With `newer_than`, each pair of a pass has an article with a higher revision than the one given
     for the pass; passes without one compare everything. In the `unchanged` passes no pair has changed since a run that
-    compared everything. A run of some `passes` leaves the evidence of the others as it
+    compared everything. The `touched` passes go on from such a run (runs/growth.py): the pairs of these articles may
+    have changed, too. A run of some `passes` leaves the evidence of the others as it
     is; one of all (None) also marks the evidence of retired passes as stale. Texts are compared with or without their
     `boilerplate`. The `rules` of the profile bound the pairs of some newspapers in another way than its settings.
     """
@@ -52,6 +53,7 @@ class Scope:
     boilerplate: Mode = Mode.KEEP
     rules: Rules = ()
     unchanged: frozenset[str] = frozenset()
+    touched: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if fault := days_fault(self.since, self.until):
@@ -78,11 +80,12 @@ class Scope:
     def covered(self, pass_name: str) -> dict[str, Any]:
         """Return which pairs a run covers in this pass, as the parameters of an SQL statement."""
         reach = PASSES[pass_name].reach
-        only_new = reach is Reach.PAIR or pass_name in self.unchanged
+        only_new = reach is Reach.PAIR or pass_name in self.unchanged or pass_name in self.touched
         return {
             **self.bounds(),
             **({"since": None} if reach is Reach.STORE else {}),
             "newer_than": (self.newer_than or {}).get(pass_name) if only_new else None,
+            "touched": list(self.touched.get(pass_name, ())),
         }
 
 
@@ -157,7 +160,7 @@ def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: S
     if detection_pass.reach is Reach.STORE and scope.since is not None:
         blocks = list(_blocks(scope, None))
     if detection_pass.by_days and detection_pass.reach is Reach.STORE:
-        return list(_joined(blocks, _day_window(pass_name, config, scope)))
+        blocks = list(_joined(blocks, _day_window(pass_name, config, scope)))
     if not detection_pass.by_days and blocks:
         blocks = [Block(blocks[0].first_day, blocks[-1].last_day, sum(block.articles for block in blocks))]
     newer_than = scope.covered(pass_name)["newer_than"]

@@ -44,7 +44,7 @@ _BATCHES = 4
 _MOST_OLDER = 20_000
 _MOST_ROWS, _ARTICLES_PER_ROW = 500, 500
 
-_EVERYTHING = Window(datetime.date.min, datetime.date.max)
+EVERYTHING = Window(datetime.date.min, datetime.date.max)
 _SAMPLES_SQL = "COPY (SELECT articles, hashes, owners FROM dedup_shinglesample ORDER BY id) TO STDOUT (FORMAT binary)"
 
 
@@ -71,7 +71,7 @@ def complete_samples() -> None:
         return
     with transaction.atomic():
         ShingleSample.objects.all().delete()
-        batches = shingles_by_id(_EVERYTHING, connection)
+        batches = shingles_by_id(EVERYTHING, connection)
         while parts := list(islice(batches, _BATCHES)):
             store_samples(np.concatenate([part.ids for part in parts]), joined([part.sets for part in parts]))
 
@@ -92,7 +92,7 @@ def holders(hashes: Hashes, most: int) -> dict[int, list[int]]:
 def _found_in_samples(hashes: Hashes) -> Iterator[tuple[IntArray, Hashes]]:
     """Yield articles with a shingle that each of them has or had."""
     if not ShingleSample.objects.exists():
-        yield read_holders(hashes, _EVERYTHING, connection)
+        yield read_holders(hashes, EVERYTHING, connection)
         return
     with connection.cursor() as cursor, cursor.copy(_SAMPLES_SQL) as copy:
         copy.set_types(("bytea", "bytea", "bytea"))

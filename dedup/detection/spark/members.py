@@ -131,14 +131,15 @@ def shared_pairs(sets: Sequence[pa.Table], counted: Sequence[Counted], compared:
     members, places = np.unique(np.concatenate([part.members for part in counted]), return_index=True)
     counts = np.concatenate([part.counts for part in counted])[places].astype(np.int64)
     tables, candidates = [parts.PAIRS.empty_table()], 0
-    for part in by.shared(
+    for found in by.shared(
         by.sets(members_in(texts, compared.kind).view(compared.kind), offsets, weights),
         DayRange(keys.days, 0, config.day_window),
         by.prepared([by.counted(members, counts)]),
         config,
         texts["side"].to_numpy() if len(sets) > 1 else None,
     ):
-        candidates += part.candidates
+        candidates += found.candidates
+        part = found.reaching(config.threshold)
         noted = zip(part.shared.tolist(), part.members.tolist(), strict=True)
         details = [json.dumps({"shared": number, by.members: count}, ensure_ascii=False) for number, count in noted]
         tables.append(parts.pair_table(keys.at(part.left), keys.at(part.right), part.scores, details))

@@ -23,10 +23,12 @@ TEXTS = st.lists(st.tuples(st.integers(1, 12), st.frozensets(MEMBERS)), max_size
 Found = dict[tuple[int, int], tuple[float, int, int]]
 
 
-def joined(sets: list[frozenset[int]], days: list[int], *, first_row: int, day_window: int, **options) -> Found:
+def joined(
+    sets: list[frozenset[int]], days: list[int], *, first_row: int, day_window: int, threshold: float, **options
+) -> Found:
     ragged = ShingleSets.of([np.array(sorted(members), dtype=np.uint32) for members in sets], np.uint32)
     asked = DayRange(np.array(days, dtype=np.int64), first_row, day_window)
-    return scores_of(list(contained_texts(ragged, asked, **options)))
+    return scores_of([part.reaching(threshold) for part in contained_texts(ragged, asked, **options)])
 
 
 def scores_of(parts: list[ScoredPairs]) -> Found:
@@ -78,7 +80,8 @@ def test_pairs_scores_and_counts_are_those_of_brute_force(at_once, texts, number
         for threshold in (0.05, 0.3, 1.0):
             exact = brute_force(sets, days, threshold=threshold, **options)
             assert joined(sets, days, threshold=threshold, **options) == exact
-        # What is common among more texts is not counted; what is common only here, is.
+        # Only what is common among more texts counts as common.
+        options["most_texts"] = len(texts)
         exact = brute_force([members - COMMON for members in sets], days, threshold=0.3, **options)
         known = np.array(sorted(COMMON | {7}), dtype=np.uint32)
         assert joined(sets, days, threshold=0.3, common=known, **options) == exact
@@ -96,6 +99,6 @@ def test_ten_thousand_nearly_equal_texts_make_no_million_pairs() -> None:
     days = np.zeros(10_000, dtype=np.int64)
     started = time.process_time()
     asked = DayRange(days, 0, day_window=30)
-    parts = list(contained_texts(sets, asked, most_texts=20, threshold=0.3, minimum_shared=1))
+    parts = list(contained_texts(sets, asked, most_texts=20, minimum_shared=1))
     assert sum(part.candidates for part in parts) == 500 * 20 * 19 // 2 == sum(len(part.left) for part in parts)
     assert time.process_time() - started < 5

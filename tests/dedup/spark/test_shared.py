@@ -86,7 +86,8 @@ def at_once(every: list[Article], compared: members.Compared) -> set[tuple[objec
     sets = compared.by.sets(values, np.cumsum([0, *sizes], dtype=np.int64), weights)
     asked = DayRange(np.array([row["day"] for row in every]), 0, compared.config.day_window)
     expected = set()
-    for part in compared.by.shared(sets, asked, None, compared.config):
+    for found in compared.by.shared(sets, asked, None, compared.config):
+        part = found.reaching(compared.config.threshold)
         for left, right, score, shared, count in zip(*(column.tolist() for column in part[:5]), strict=True):
             ends = sorted((every[left]["id"], every[right]["id"]))
             expected.add((*ends, score, f'{{"shared": {shared}, "{compared.by.members}": {count}}}'))
