@@ -3,16 +3,16 @@
 import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.utils import timezone
 
+from articles.loading import read_table
 from newsdedup_site.models import Alarm
 
 # What PostgreSQL (SQLSTATE 53100) and the operating system (ENOSPC, EDQUOT) say of a full disk.
 _FULL_DISK = ("no space left on device", "could not extend file", "disk full", "disk quota exceeded")
-# While the next try is under way, nobody knows yet whether it fails like the last one.
-_NEXT_TRY = datetime.timedelta(hours=6)
 FREE_DISK = (
     "Free space on this disk or enlarge it, then start again what stopped. Nothing that was stored before is lost."
 )
@@ -22,90 +22,19 @@ FREE_DISK = (
 class Kind:
     """A kind of alarm. `for_all`: whether every reader of the archive sees it, and not only admins.
 
-    It is over once no check has found it for as long as `calm`: what comes and goes is told once.
+    It is over once no check has found it for `calm_minutes`: what comes and goes is told once.
     """
 
     label: str
     follows: str
     remedy: str
     for_all: bool = False
-    calm: datetime.timedelta = datetime.timedelta(minutes=30)
+    calm_minutes: int = 30
 
 
-KINDS: dict[str, Kind] = {
-    "worker": Kind(
-        "No worker",
-        "Nothing happens by itself: no nightly run, no scheduled crawl, no import and no webhook.",
-        "Start the worker on the server, and have it restarted by systemd or Docker: manage.py db_worker",
-        for_all=True,
-    ),
-    "night": Kind(
-        "Nightly run missed",
-        "New articles have not been compared, and the queue lacks their pairs.",
-        "See that a worker is running and that no other run holds it up. The run is caught up once it can begin.",
-        for_all=True,
-    ),
-    "run": Kind(
-        "Run stopped",
-        "Articles of its days may not have been compared yet. What it finished is kept.",
-        "Open the run to see why, and start the same run again: it resumes.",
-        for_all=True,
-        calm=_NEXT_TRY,
-    ),
-    "crawl": Kind(
-        "Crawl missed",
-        "New articles of these newspapers are missing.",
-        "See that a worker is running, and which crawl holds the others up.",
-        for_all=True,
-    ),
-    "crawl_failed": Kind(
-        "Crawl failed",
-        "The newspapers that it had not visited yet wait for their next crawl.",
-        "Read what it printed under “Crawls of the worker”, then crawl again.",
-        for_all=True,
-        calm=_NEXT_TRY,
-    ),
-    "newspaper": Kind(
-        "Newspaper fails",
-        "None of its articles has been stored since.",
-        "Its page says why, and what helps. If it is gone for good, end its schedule and untick “crawl”.",
-        for_all=True,
-    ),
-    "import": Kind(
-        "Import stopped",
-        "A part of the file is not in the archive.",
-        "Open the import and start it again: it resumes, and stores nothing twice.",
-    ),
-    "disk": Kind(
-        "Disk nearly full",
-        "Once it is full, runs, crawls and imports stop.",
-        "Free space on this disk, or enlarge it.",
-    ),
-    "database": Kind(
-        "Database large",
-        "Once its disk is full, nothing can be stored, and every run, crawl and import stops.",
-        "Enlarge the disk of the database server, then raise ALARM_DATABASE_GIGABYTES.",
-    ),
-    "migrations": Kind(
-        "Tables not up to date",
-        "Pages and commands of this version fail where they use what is missing.",
-        "Back up, then run manage.py migrate.",
-    ),
-    "webhook": Kind(
-        "Webhook switched off",
-        "Its receiver learns nothing of clusters and alarms until it is switched on again.",
-        "Tell its owner. Once the receiver answers, they switch it on; what it has missed is sent then.",
-    ),
-    "mail": Kind(
-        "E-mail fails",
-        "Nobody is told of alarms by e-mail.",
-        "Check EMAIL_URL and the mail server; manage.py alarms --test sends a test. What waits is then sent by itself.",
-    ),
-}
-
-
+KINDS = {name: Kind(**values) for name, values in read_table(Path(__file__).with_suffix(".toml")).items()}
 # A kind that this version no longer knows.
-_UNKNOWN = Kind("", "", "", calm=datetime.timedelta(0))
+_UNKNOWN = Kind("", "", "", calm_minutes=0)
 
 
 def kind_of(alarm: Alarm) -> Kind:

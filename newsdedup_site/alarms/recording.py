@@ -72,7 +72,7 @@ def _not_seen(row: Alarm, now: datetime.datetime) -> Told | None:
         return None
     row.gone_at = row.gone_at or now
     event = None
-    if now - row.gone_at >= kind_of(row).calm:
+    if now - row.gone_at >= datetime.timedelta(minutes=kind_of(row).calm_minutes):
         row.over_at = row.gone_at
         event = AlarmNotice.Event.OVER if row.notified_at else None
         row.notified_at = now if event else None
