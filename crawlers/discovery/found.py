@@ -1,15 +1,16 @@
 """Looks for the sources of a newspaper, and says what each would bring. Pages that ask load no Scrapy."""
 
 import datetime
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
+from articles.loading import when_used
 from crawlers.fetching.elsewhere import ask_spider
 from crawlers.fetching.sites import is_visitable
 from crawlers.reasons import find_reason
 
+pydantic = when_used("pydantic")
 SourceKind = Literal["feed", "sitemap", "section"]
 # The fields of Newspaper that hold the sources of each kind.
 FIELDS: dict[SourceKind, str] = {"feed": "feed_urls", "sitemap": "sitemap_urls", "section": "section_urls"}
@@ -39,12 +40,6 @@ class FoundSource:
     problem: str = ""
     recommended: bool = False
 
-    @classmethod
-    def of_json(cls, found: dict[str, Any]) -> Self:
-        """Return what as_json of its newspaper made an object of."""
-        newest = found["newest"] and datetime.date.fromisoformat(found["newest"])
-        return cls(**found | {"newest": newest, "samples": tuple(found["samples"])})
-
 
 @dataclass(frozen=True, slots=True)
 class FoundNewspaper:
@@ -69,14 +64,15 @@ class FoundNewspaper:
         return {"name": self.name, "host": self.host, "article_url_pattern": self.article_url_pattern, **urls}
 
     def as_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(json.dumps(asdict(self), default=str))
+        """Return it as an object of JSON, with days as texts."""
+        found: dict[str, Any] = pydantic.TypeAdapter(FoundNewspaper).dump_python(self, mode="json")
         return found
 
     @classmethod
     def of_json(cls, found: dict[str, Any]) -> Self:
         """Return what as_json made objects of."""
-        sources = tuple(FoundSource.of_json(source) for source in found["sources"])
-        return cls(**found | {"sources": sources, "notes": tuple(found["notes"])})
+        read: Self = pydantic.TypeAdapter(cls).validate_python(found)
+        return read
 
 
 # Seconds, for which a thread of the pages waits.

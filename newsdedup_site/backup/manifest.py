@@ -14,6 +14,10 @@ from typing import Any, LiteralString
 from django.db import connection
 from psycopg.sql import SQL, Identifier
 
+from articles.loading import when_used
+
+pydantic = when_used("pydantic")
+
 
 class BackupError(RuntimeError):
     """A backup cannot be made; nothing was written, and an older file of that name stays."""
@@ -98,21 +102,12 @@ class Manifest:
             values: dict[str, Any] = json.loads(packed)
             if values.pop("layout") != LAYOUT:
                 raise DamagedBackupError("The backup has a newer layout. Upgrade newsdedup, then restore it.")
-            if Format(values["format"]) is not found_in:
-                raise DamagedBackupError("The list of what the backup has is of another format. Use another backup.")
-            return cls(
-                **values
-                | {
-                    "format": found_in,
-                    "migrations": tuple((app, name) for app, name in values["migrations"]),
-                    "tables": tuple(
-                        Table(**table | {"columns": tuple(table["columns"])}) for table in values["tables"]
-                    ),
-                    "sequences": tuple(Sequence(**sequence) for sequence in values["sequences"]),
-                }
-            )
+            manifest: Manifest = pydantic.TypeAdapter(cls).validate_python(values)
         except (ValueError, KeyError, TypeError) as error:
             raise DamagedBackupError("The list of what the backup has is damaged. Use another backup.") from error
+        if manifest.format is not found_in:
+            raise DamagedBackupError("The list of what the backup has is of another format. Use another backup.")
+        return manifest
 
 
 # Whatever the program made in its schema; what an extension made belongs to the extension.
