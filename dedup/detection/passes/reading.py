@@ -22,6 +22,7 @@ _BATCH = 2_000
 # More bytes than these have take PostgreSQL longer to put together: its memory for them is mapped each time.
 _PACKED_BATCH = 500
 _HASH_BYTES = 4
+_ALL_IDS = (0, (1 << 63) - 1)
 # Hashes are put together range by range, to bound memory.
 _RANGES = 16
 
@@ -89,7 +90,8 @@ _SHINGLES_BY_ID_SQL = article_sql(
     + _SHINGLES
     + """
     AND known.article_id > %(after_id)s  -- or each batch would read the index from its beginning
-WHERE article.id > %(after_id)s AND article.date <= %(last_day)s AND {article.in_newspapers}
+WHERE article.id > %(after_id)s AND article.id <= %(last_id)s
+  AND article.date <= %(last_day)s AND {article.in_newspapers}
 ORDER BY article.id
 LIMIT %(batch)s
 """
@@ -213,15 +215,18 @@ def read_contents_of(articles: Collection[int], window: Window, connection: Conn
     ]
 
 
-def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Connection) -> Holders:
+def read_holders(
+    hashes: npt.NDArray[np.uint32], window: Window, connection: Connection, ids: tuple[int, int] = _ALL_IDS
+) -> Holders:
     """Return which articles up to the window's last day have which of these shingles, ascending and distinct.
 
-    It reads the shingles of all articles: about a second for 100,000.
+    It reads the shingles of all articles, or of those above the first id and up to the last: about a second for
+    100,000.
     """
     asked = np.zeros(1 << 16, dtype=np.bool_)
     asked[hashes >> np.uint32(16)] = True
     parts = [Holders(np.empty(0, dtype=np.int64), hashes[:0])]
-    for part in shingles_by_id(window, connection):
+    for part in shingles_by_id(window, connection, ids):
         # A table of the upper bits leaves few to look for.
         places = np.flatnonzero(asked[part.sets.values >> np.uint32(16)])
         found = part.sets.values[places]
@@ -290,9 +295,11 @@ def _sentences_of(rows: Sequence[Any], window: Window) -> ArticleSentences:
     )
 
 
-def shingles_by_id(window: Window, connection: Connection) -> Iterator[ArticleShingles]:
-    """Yield the shingles of all articles up to the window's last day, in batches by id."""
-    parameters = {**scope_parameters(window), "after_id": 0}
+def shingles_by_id(
+    window: Window, connection: Connection, ids: tuple[int, int] = _ALL_IDS
+) -> Iterator[ArticleShingles]:
+    """Yield the shingles of all articles up to the window's last day, in batches by id; `ids` as in read_holders."""
+    parameters = {**scope_parameters(window), "after_id": ids[0], "last_id": ids[1]}
     while part := _packed(_SHINGLES_BY_ID_SQL, parameters, connection):
         parameters["after_id"] = int(part.ids[-1])
         yield part

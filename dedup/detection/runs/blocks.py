@@ -55,7 +55,7 @@ def find_in_blocks(run: DetectionRun, configs: Configs, scope: Scope, clock: Run
     """Do every block of every pass that the run has not done yet; return the scope as the passes compared it."""
     name, began = ContainmentPass.name, time.monotonic()
     config = configs[name]
-    growth = growth_of(run, config, scope) if config.enabled else None
+    growth = growth_of(run, config, scope, pool) if config.enabled else None
     if growth:
         clock.worked(name, time.monotonic() - began)
         scope = growth.of(scope)

@@ -14,6 +14,8 @@ nobody knows which shingles they had: those that may be common no more are count
 """
 
 import dataclasses
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,9 +25,10 @@ from django.db.models import QuerySet
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
+from articles.processes import Pool
 from dedup.detection.kernels.inverted_index import KEPT_PAIR, CountedShingles, ScoredPairs, scored_pairs, without
 from dedup.detection.kernels.masked_shingles import Hashes
-from dedup.detection.kernels.tokens import IntArray, begins_in, occurring
+from dedup.detection.kernels.tokens import IntArray, begins_in, concatenated, occurring
 from dedup.detection.passes.containment import ContainmentPass
 from dedup.detection.passes.reading import Holders, read_fresh, read_holders, read_shingles_of
 from dedup.detection.runs.scope import Scope
@@ -34,6 +37,9 @@ from dedup.models import DetectionRun, ShingleCounts
 
 # If more articles than this share of all have come, or are gone, all are compared.
 MOST_FRESH = 0.05
+# Reading so many pays for another process.
+_ARTICLES_PER_WORKER = 500_000
+_PARTS = 8
 _NONE = np.empty(0, dtype=np.int64)
 
 
@@ -71,7 +77,7 @@ def keep_counts(run: DetectionRun, scope: Scope, counted: CountedShingles) -> No
         ShingleCounts.objects.update_or_create(run=run, defaults=values)
 
 
-def growth_of(run: DetectionRun, config: Any, scope: Scope) -> Growth | None:
+def growth_of(run: DetectionRun, config: Any, scope: Scope, pool: Pool) -> Growth | None:
     """Return what has changed since the last run that compared all; None: all are to be compared again.
 
     It reads the shingles of all articles once, if any may have become common.
@@ -88,7 +94,7 @@ def growth_of(run: DetectionRun, config: Any, scope: Scope) -> Growth | None:
     common = then.above(most)
     doubtful = common[then.counts[then.counts > most] <= most + gone]
     asked = np.union1d(_nearly_common(then, fresh, most), doubtful)
-    holders = read_holders(asked, EVERYTHING, connection) if len(asked) else Holders(_NONE, asked)
+    holders = _holders(asked, pool) if len(asked) else Holders(_NONE, asked)
     now = occurring(holders.hashes.copy(), most + 1)
     if len(np.setdiff1d(doubtful, now)):
         return None
@@ -109,6 +115,20 @@ def _nearly_common(then: CountedShingles, fresh: IntArray, most: int) -> Hashes:
     _, places, known = np.intersect1d(hashes, then.hashes, assume_unique=True, return_indices=True)
     before[places] = then.counts[known]
     return hashes[(before <= most) & (before + counts > most)]
+
+
+def _holders(asked: Hashes, pool: Pool) -> Holders:
+    """Return which articles have which of these shingles, ordered by both."""
+    last = Article.objects.latest("pk").pk
+    edges = [last * part // _PARTS for part in range(_PARTS + 1)]
+    tasks = [(asked, ids) for ids in pairwise(edges)]
+    found = dict(pool.results(tasks, find_holders, at_most=max(1, last // _ARTICLES_PER_WORKER)))
+    return concatenated([found[place] for place in range(_PARTS)])
+
+
+def find_holders(task: tuple[Hashes, tuple[int, int]], _on_read: Callable[[int], None]) -> Holders:
+    """Return which articles of a range of ids have which shingles, in any process."""
+    return read_holders(task[0], EVERYTHING, connection, task[1])
 
 
 def _touched_pairs(kept: ShingleCounts, touched: IntArray, unchanged: QuerySet[Article]) -> npt.NDArray[Any]:

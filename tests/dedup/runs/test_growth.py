@@ -113,7 +113,7 @@ def test_runs_of_new_articles_end_where_a_run_of_all_ends(seed, grown, monkeypat
     store_articles([invented(dice, number) for number in range(30)])
     find_duplicates(*ALL)
     for _ in range(25):
-        for step in dice.sample(STEPS, dice.randrange(1, 3)):
+        for step in dice.sample(STEPS, dice.randrange(1, 4)):
             step(dice)
         find_duplicates(*NEW)
         assert stored() == of_all()
