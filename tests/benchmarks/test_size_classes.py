@@ -58,11 +58,6 @@ def test_many_bits_are_rounded_up_to_a_foldable_number(bits: int, foldable: int)
     assert contestants.foldable(bits) == foldable
 
 
-def test_no_sets_and_empty_ones_have_no_candidates_by_size() -> None:
-    assert by_size(ragged([]), [], 3, 0.5, 64) == []
-    assert by_size(ragged([set(), set(), {1}]), [0, 0, 0], 3, 0.5, 64, collisions=16) == []
-
-
 def by_size(
     sets: Ragged, days: list[int], day_window: int, threshold: float, bits: int, *, collisions: int = 0
 ) -> list[tuple[int, int]]:

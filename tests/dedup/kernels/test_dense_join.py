@@ -10,7 +10,6 @@ from dedup.detection.kernels.parity_join import DayRange
 from tests.dedup.kernels.test_parity_join import UNIVERSE, brute_force, ragged
 
 THRESHOLD = 0.6
-NO_BOUND = dense_join.Density(dense_from=100_000_000, kept_pairs=1)
 DAYS = ((1, 0), (4, 3), (12, 1), (12, 3))  # so many, and the window
 
 Scores = dict[tuple[int, int], float]
@@ -99,14 +98,6 @@ def test_dense_groups_keep_what_they_need_wherever_a_block_begins(seed, spread, 
     begin = next(row for row, day in enumerate(days) if day >= days[first_row] - 2 * day_window)
     part, _ = joined(sets[begin:], days[begin:], day_window, density, first_row - begin)
     assert {(left + begin, right + begin) for left, right in part} == {pair for pair in found if pair[1] >= first_row}
-
-
-def test_without_a_bound_every_pair_is_found() -> None:
-    sets = families(7)
-    days = days_of(7, len(sets), 5)
-    found, hubs = joined(sets, days, 2, NO_BOUND)
-    assert found == every_pair(sets, days, 2)
-    assert hubs == {}
 
 
 def test_equal_sets_of_a_dense_group_are_paired_with_the_first_alone() -> None:

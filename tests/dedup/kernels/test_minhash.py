@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dedup.detection.kernels import minhash
-from dedup.detection.kernels.tokens import Ragged, character_shingle_sets, character_shingles, jaccard_of
+from dedup.detection.kernels.tokens import Ragged, character_shingle_sets, character_shingles
 
 Pairs = list[tuple[int, int]]
 
@@ -157,12 +157,6 @@ def test_candidates_are_the_pairs_that_share_a_band_each_once() -> None:
     assert listed(minhash.candidate_pairs(SIGNED, BANDS, starts, np.full(6, 6), 0)) == [(0, 4), (0, 5), (1, 5), (2, 4)]
 
 
-@pytest.mark.parametrize("count", [0, 1])
-def test_no_sets_and_a_single_set_have_no_candidates(count: int) -> None:
-    signed = np.zeros((count, 16), dtype=np.uint8)
-    assert listed(minhash.candidate_pairs(signed, BANDS, after(count), np.full(count, count), 0)) == []
-
-
 @pytest.mark.parametrize("limit", [1, 7, 1000])
 def test_candidates_are_the_same_for_any_number_in_memory(monkeypatch, limit: int) -> None:
     sets = [{shift + number for number in range(60)} for shift in range(40)]
@@ -216,13 +210,6 @@ def test_candidates_of_a_higher_threshold_are_among_those_of_a_lower_one() -> No
     assert len({len(group) for group in found}) > 5
 
 
-def test_similarity_is_exact() -> None:
-    sets = [{1, 2, 3, 4}, {3, 4, 5}, {9}, set(), {1, 2, 3, 4}]
-    rows = [np.array(sorted(members), dtype=np.int64) for members in sets]
-    scores = [jaccard_of(rows[one], rows[other]) for one, other in ((0, 1), (0, 4), (0, 2), (0, 3), (3, 3))]
-    assert scores == [0.4, 1.0, 0.0, 0.0, 0.0]
-
-
 @pytest.mark.parametrize("size", [2, 5, 20])
 @pytest.mark.parametrize(
     "texts",
@@ -245,12 +232,3 @@ def test_shingles_are_all_consecutive_characters(texts: list[str], size: int) ->
     for one, other in combinations(range(len(texts)), 2):
         shared = len(expected[one] & expected[other])
         assert len(members[one] & members[other]) == len(hashes[one] & hashes[other]) == shared
-
-
-def test_shingles_of_many_texts_are_those_of_each() -> None:
-    texts = [f"text number {number} of the harbour" * (number % 3) for number in range(300)]
-    together = character_shingle_sets(texts, 5)
-    assert len(together) == 300
-    for number in (0, 39, 40, 119, 120, 299):
-        alone = character_shingle_sets([texts[number]], 5)[0]
-        assert together[number].tolist() == alone.tolist() == sorted(set(alone.tolist()))

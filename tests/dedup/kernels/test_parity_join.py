@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup.detection.kernels import parity_join
@@ -56,26 +56,6 @@ def all_candidates(sets: list[set[int]], threshold: float, bits: int) -> list[tu
     return listed(parity_join.candidate_tiles(sketched, reach, threshold))
 
 
-def found(
-    sets: list[set[int]], days: list[int], threshold: float, first_row: int, day_window: int, fresh: list[bool] | None
-) -> dict[tuple[int, int], float]:
-    """Return the similar pairs and their scores, after checking that they are ordered and distinct."""
-    some = None if fresh is None else np.array(fresh, dtype=np.bool_)
-    asked = parity_join.DayRange(np.array(days, dtype=np.int64), first_row, day_window, some)
-    pairs = parity_join.similar_pairs(ragged(sets), asked, threshold=threshold, universe=UNIVERSE)
-    keys = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
-    assert keys == sorted(set(keys))
-    assert pairs.candidates >= len(keys)
-    return dict(zip(keys, pairs.scores.tolist(), strict=True))
-
-
-@pytest.fixture
-def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make tiles so small that a few sets cross the edges of many."""
-    monkeypatch.setattr(parity_join, "_TILE_SETS", 16)
-    monkeypatch.setattr(parity_join, "_TILE_SHIFTS", 3)
-
-
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("bits", [64, 192, 1024])
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6, 0.75, 0.9, 1.0])
@@ -88,8 +68,7 @@ def test_no_pair_is_lost_and_scores_are_exact(seed: int, bits: int, threshold: f
     assert exact == brute_force(sets, threshold)
 
 
-@pytest.mark.usefixtures("small_tiles")
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_pairs_within_the_window_are_those_of_brute_force(data: st.DataObject) -> None:
     members = st.sets(st.integers(0, 11), max_size=8)
@@ -100,7 +79,17 @@ def test_pairs_within_the_window_are_those_of_brute_force(data: st.DataObject) -
     first_row = data.draw(st.integers(0, len(sets)))
     fresh = data.draw(st.none() | st.lists(st.booleans(), min_size=len(sets), max_size=len(sets)))
     threshold = data.draw(st.sampled_from([0.3, 0.5, 0.6, 0.75, 1.0]))
-    assert found(sets, days, threshold, first_row, day_window, fresh) == {
+    some = None if fresh is None else np.array(fresh, dtype=np.bool_)
+    asked = parity_join.DayRange(np.array(days, dtype=np.int64), first_row, day_window, some)
+    with pytest.MonkeyPatch.context() as patch:
+        # Tiles so small that a few sets cross the edges of many.
+        patch.setattr(parity_join, "_TILE_SETS", 16)
+        patch.setattr(parity_join, "_TILE_SHIFTS", 3)
+        pairs = parity_join.similar_pairs(ragged(sets), asked, threshold=threshold, universe=UNIVERSE)
+    keys = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    assert keys == sorted(set(keys))
+    assert pairs.candidates >= len(keys)
+    assert dict(zip(keys, pairs.scores.tolist(), strict=True)) == {
         (left, right): score
         for (left, right), score in brute_force(sets, threshold).items()
         if right >= first_row

@@ -180,10 +180,3 @@ def test_pairs_scores_and_counts_are_those_of_brute_force(seed, weighted, at_onc
                 }
                 assert joined(sets, days, first_row, **settings) == expected
             assert by_day(sets, days, **settings) == joined(sets, days, 0, **settings)
-
-
-def test_no_texts_and_empty_texts_share_nothing() -> None:
-    settings = {"day_window": 9, "most_texts": 9, "threshold": 0.1, "weighted": True}
-    assert joined([], [], 0, **settings) == {}
-    assert joined([{}, {}, {}], [1, 1, 1], 0, **settings) == {}
-    assert joined([{}, {5: 1.0}, {}, {5: 1.0}, {}], [1] * 5, 0, **settings) == {(1, 3): (1.0, 1, 1)}

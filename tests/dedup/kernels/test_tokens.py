@@ -7,8 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
-from dedup.detection.kernels.parity_join import DayRange, similar_pairs
-from dedup.detection.kernels.tokens import TRIGRAM_BITS, Alphabet, Ragged, trigram_sets
+from dedup.detection.kernels.tokens import Alphabet, Ragged, trigram_sets
 from dedup.detection.passes.trigram import TrigramPass
 
 
@@ -70,29 +69,6 @@ def test_texts_in_several_steps_keep_their_own_trigrams() -> None:
     for text, members in zip(texts, trigram_sets(texts, alphabet).split(), strict=True):
         assert members.tolist() == trigram_sets([text], alphabet).values.tolist()
     assert trigram_sets([], alphabet).sizes.tolist() == []
-
-
-@pytest.mark.django_db
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(st.lists(st.text("ab cé́", max_size=12), min_size=2, max_size=8))
-def test_scores_are_the_32_bit_ones_of_similarity(texts: list[str]) -> None:
-    pairs = similar_pairs(
-        trigram_sets(texts, TrigramPass().alphabet(texts, connection)),
-        DayRange(np.zeros(len(texts), dtype=np.int64), first_row=0, day_window=0),
-        threshold=0.3,
-        universe=1 << TRIGRAM_BITS,
-    )
-    every = [(left, right) for left in range(len(texts)) for right in range(left + 1, len(texts))]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT similarity(one, other) FROM unnest(%s::text[], %s::text[]) AS pair (one, other)",
-            [[texts[left] for left, _ in every], [texts[right] for _, right in every]],
-        )
-        scores = [np.float32(row[0]) for row in cursor.fetchall()]
-    found = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.astype(np.float32), strict=True)
-    assert [(left, right, score) for left, right, score in found] == [
-        (*pair, score) for pair, score in zip(every, scores, strict=True) if score >= np.float32(0.3)
-    ]
 
 
 def test_parts_of_ragged_lists() -> None:
