@@ -133,12 +133,7 @@ PARTS = spans((0, 30), (0, 100), (60, 100))
         # A crop of a crop belongs to the whole.
         (spans((0, 100), (0, 50), (0, 20)), {(1, 2): 0.9, (2, 3): 0.9}, {}, [(1, 2, 3)]),
         # Parts 1 and 2; the whole twice, 3 and 4, each with an edge to one part: copies of the whole bridge no parts.
-        (
-            spans((0, 40), (60, 100), (0, 100), (0, 100)),
-            {(1, 3): 0.97, (2, 4): 0.96, (3, 4): 0.5},
-            {},
-            [(1, 3, 4)],
-        ),
+        (spans((0, 40), (60, 100), (0, 100), (0, 100)), {(1, 3): 0.97, (2, 4): 0.96, (3, 4): 0.5}, {}, [(1, 3, 4)]),
         # Copies of a part join it when the whole has gone to the other part.
         (
             spans((0, 40), (60, 100), (0, 100), (60, 100), (60, 99)),

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from articles.normalization.times import written_time
 from dedup.detection.comparison.compare import compare
-from dedup.detection.comparison.plain_changes import comparable, same_name, same_number
 from dedup.detection.comparison.prepared import ArticleText, Preparer
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.features import features_of
@@ -193,9 +192,6 @@ def test_the_check_finds_contradictions() -> None:
     assert contradictions(["2 of 3 sentences are shared; one differs only in names.", "1 number replaced: 3 → 4."])
     assert contradictions(["A reader would call the two one article.", "This is new."])
     assert not contradictions([changed, "1 number replaced: 3 → 4."])
-    assert same_number("09", "9")
-    assert not comparable("2", "2024")
-    assert same_name(["Ltd"], ["Limited"])
 
 
 @pytest.mark.parametrize(
@@ -218,7 +214,7 @@ def test_the_check_finds_contradictions() -> None:
             (0.06, 50),
             (0.03, 200),
             0.2,
-            ("A later state of the story: it keeps 6% of the earlier one; 97% of it is new."),
+            "A later state of the story: it keeps 6% of the earlier one; 97% of it is new.",
         ),
         (
             "template",

@@ -94,6 +94,10 @@ DEVELOPED = f"{'. '.join([*SENTENCES[:3], *SENTENCES[5:6]])}. {REWRITTEN}{' A co
 STORIES = {
     "syndicated": (article(STORY, "Engine failure: islanders stranded in Split", 0, 2), VerdictKind.DUPLICATE),
     "cropped": (article(". ".join(SENTENCES[:4]) + ".", HEADLINE, 1, 2), VerdictKind.DUPLICATE),
+    "extended": (
+        article(f"{STORY} The mayor will visit the passengers on Monday evening.", HEADLINE),
+        VerdictKind.DUPLICATE,
+    ),
     "letter": (
         article(STORY.replace("sailors", "sailers"), HEADLINE.replace("stranded", "stuck")),
         VerdictKind.DUPLICATE,
@@ -110,13 +114,6 @@ STORIES = {
 @pytest.mark.parametrize(("other", "kind"), STORIES.values(), ids=STORIES)
 def test_the_verdicts_on_a_story(other: ArticleText, kind: VerdictKind) -> None:
     assert judgement_of(compared(ORIGINAL, other)).kind == kind
-
-
-def test_a_version_with_added_paragraphs_is_a_duplicate_of_what_it_extends() -> None:
-    longer = article(f"{STORY} The mayor will visit the passengers on Monday evening.", HEADLINE, 0, 1)
-    verdict = judgement_of(compared(ORIGINAL, longer))
-    assert verdict.kind == VerdictKind.DUPLICATE
-    assert re.search("All 10 .*word for word", verdict.reasons[0])
 
 
 TIDES = "Tides in the harbour of Split will be high at {} and at {} on {}, and boats must keep clear of the old quay."
@@ -214,7 +211,8 @@ def test_teasers_under_headlines_that_are_alike_are_copies(headline: str, relati
     assert measured(comparison, probabilities, "duplicate").relation is relation
 
 
-def test_exchange_rates_are_a_template() -> None:
+def test_exchange_rates_are_a_template_also_without_their_series() -> None:
+    assert judgement_of(compared(*RATES[:2])).kind == VerdictKind.TEMPLATE
     verdict = judgement_of(compared(*RATES))
     assert verdict.kind == VerdictKind.TEMPLATE
     assert verdict.duplicate_probability < 0.05
@@ -229,10 +227,6 @@ def test_exchange_rates_are_a_template() -> None:
     )
     assert len(verdict.reasons) == len(expected)
     assert all(re.search(pattern, reason) for pattern, reason in zip(expected, verdict.reasons, strict=True))
-
-
-def test_a_template_is_recognised_without_its_series() -> None:
-    assert judgement_of(compared(RATES[0], RATES[1])).kind == VerdictKind.TEMPLATE
 
 
 def test_a_weekly_column_is_not_a_duplicate() -> None:
@@ -344,11 +338,6 @@ def test_reasons_say_how_many_of_the_shared_phrases_recur() -> None:
     assert "51% of the shared phrases are ones that one of the newspapers prints again and again." in (
         reasons_for(compared(other, longer, *forms[1:]))
     )
-
-
-def test_reasons_say_what_the_longer_one_adds() -> None:
-    reasons = reasons_for(compared(ORIGINAL, article(f"{STORY} Nobody was hurt.", HEADLINE)))
-    assert "The longer article adds 3 words." in reasons
 
 
 # ---- the verdict and the model ---------------------------------------------------------------------
