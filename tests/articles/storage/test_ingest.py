@@ -1,17 +1,14 @@
 """The one writer of articles, against the real database."""
 
 import datetime
-import threading
 
 import pytest
-from django.db import connection
 
 from articles.models import Article, ArticleURL, DeclaredURL, HeadlineVariant, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import text_digest
 from articles.normalization.times import written_time
 from articles.normalization.urls import url_key
-from articles.storage import ingest
 from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenURL
 from articles.storage.ingest import Stored, attach_urls, store_articles
 from articles.storage.known_articles import known_urls
@@ -114,13 +111,6 @@ def test_another_headline_of_a_known_article_is_kept_once_with_its_day() -> None
     assert Article.objects.get().revision == revision  # nothing that is compared has changed
 
 
-def test_an_article_keeps_a_bounded_number_of_headlines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest, "MAX_HEADLINE_VARIANTS", 2)
-    results = store_articles([incoming(headline=f"{number} " + "x" * 1_990) for number in range(5)])
-    assert [result.headline for result in results] == ["", "kept", "kept", "not kept", "not kept"]
-    assert [headline[0] for headline, _, _ in variants()] == ["1", "2"]
-
-
 @pytest.mark.parametrize(
     ("url", "outcome"),
     [
@@ -150,15 +140,6 @@ def test_a_canonical_link_joins_two_urls_of_one_story_in_one_newspaper() -> None
     assert known_urls([print_version, "https://nowhere.example/1"]) == {print_version}
 
 
-def test_a_canonical_link_to_another_newspaper_does_not_swallow_the_wire_copy() -> None:
-    store_article(incoming("https://agency.example/ferry", newspaper="Tide Agency"))
-    copy = store_article(incoming(other_urls=[SeenURL("https://agency.example/ferry", Kind.CANONICAL)]))
-
-    assert copy.outcome == "created"
-    assert Article.objects.count() == 2
-    assert urls_of(copy.article_id) == [(FERRY, "page")]
-
-
 @pytest.mark.parametrize("in_one_batch", [True, False])
 @pytest.mark.parametrize("canonical", [f"{FERRY}/2", "https://www.harbourpost.example/"])
 def test_one_page_as_canonical_of_every_article_loses_none_and_takes_no_url(canonical: str, in_one_batch: bool) -> None:
@@ -173,22 +154,6 @@ def test_one_page_as_canonical_of_every_article_loses_none_and_takes_no_url(cano
     assert [result.outcome for result in results] == ["created"] * 4
     assert again == [Stored("known", result.article_id) for result in results]
     assert [urls_of(result.article_id) for result in results] == [[(article.url, "page")] for article in batch]
-
-
-def test_the_same_url_twice_in_a_batch_is_one_article_the_first() -> None:
-    results = store_articles(
-        [
-            incoming(),
-            incoming("ftp://harbourpost.example/ferry"),
-            incoming("http://www.harbourpost.example/2026/ferry#top", content="A later version."),
-            incoming(f"{FERRY}/2"),
-        ]
-    )
-
-    first = Article.objects.get(url=FERRY)
-    assert [result.outcome for result in results] == ["created", "rejected", "known", "created"]
-    assert results[2].article_id == results[0].article_id == first.pk
-    assert first.content == "The ferry to Little Skerry sails again."
 
 
 def test_an_empty_batch_and_one_of_bad_articles_store_nothing() -> None:
@@ -333,34 +298,6 @@ def test_a_batch_costs_the_same_number_of_queries_whatever_its_size(django_asser
     # URLs, the articles, the kept parameters and the URLs.
     with django_assert_num_queries(14):
         store_articles(batch)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_concurrent_writers_of_the_same_urls_end_with_one_article_each() -> None:
-    def batch(writer: int) -> list[IncomingArticle]:
-        return [incoming(f"{FERRY}/{number}", content=f"Text {number} by writer {writer}.") for number in range(20)]
-
-    barrier = threading.Barrier(2)
-    results: list[list[Stored]] = []
-
-    def write(articles: list[IncomingArticle], step: int) -> None:
-        try:
-            barrier.wait(timeout=60)
-            results.append(store_articles(articles)[::step])
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=write, args=args) for args in ([batch(0), 1], [batch(1)[::-1], -1])]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=60)
-
-    assert Article.objects.count() == ArticleURL.objects.count() == 20
-    assert Newspaper.objects.count() == 1
-    for one, other in zip(*results, strict=True):
-        assert sorted([one.outcome, other.outcome]) == ["created", "known"]
-        assert one.article_id == other.article_id
 
 
 def test_the_length_of_a_content_is_kept_by_the_database_whoever_writes_it() -> None:

@@ -5,9 +5,8 @@ from django.db import transaction
 
 from articles.models import Article, DeclaredURL, Newspaper
 from articles.normalization.urls import url_key
-from articles.storage import known_articles
 from articles.storage.incoming import SeenURL
-from articles.storage.ingest import Stored, attach_urls, store_articles
+from articles.storage.ingest import Stored, attach_urls
 from articles.storage.known_articles import known_keys, known_pages, known_urls, others_with_text
 from articles.storage.newspapers import Naming, Paper
 from articles.storage.preparing import prepare
@@ -74,24 +73,6 @@ def test_a_headline_proves_a_story_with_three_words_or_twelve_characters(headlin
     store_article(incoming(headline=headline, other_urls=declared(f"{FERRY}/c")))
     stored = store_article(incoming(f"{FERRY}/c", headline=headline, content="Another text."))
     assert (stored.outcome == "known") == is_known
-
-
-def test_a_url_that_many_articles_declare_is_declared_by_no_more_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_articles, "MAX_DECLARING", 3)
-    batch = [
-        incoming(
-            f"{FERRY}/{number}", headline=f"Story of number {number}", content=f"{number}", other_urls=declared(FERRY)
-        )
-        for number in range(5)
-    ]
-    results = [*store_articles(batch[:4]), store_article(batch[4])]
-    assert [result.outcome for result in results] == ["created"] * 5
-    assert list(DeclaredURL.objects.order_by("pk").values_list("article", flat=True)) == [
-        result.article_id for result in results[:3]
-    ]
-    # Once each, however often it is seen, and never what belongs to an article.
-    store_article(incoming(f"{FERRY}/0", other_urls=declared(FERRY, f"{FERRY}/1")))
-    assert DeclaredURL.objects.count() == 3
 
 
 def test_nothing_is_added_to_an_article_that_is_withheld() -> None:

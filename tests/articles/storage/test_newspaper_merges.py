@@ -18,7 +18,6 @@ from articles.storage.newspaper_merges import (
 from articles.storage.newspapers import Naming, newspapers_for
 from articles.storage.renormalization import outdated_forms, renormalize
 from tests.articles.storage.test_url_parameters import FERRY, PAGE, SCHOOL
-from tests.commands import meanwhile
 from tests.conftest import StoreArticle
 from tests.factories import make_user
 
@@ -225,12 +224,3 @@ def test_what_makes_no_sense_is_refused(papers: tuple[Newspaper, Newspaper]) -> 
     undo_merge(fourth)
     undo_merge(first)
     assert Newspaper.objects.in_use().count() == 3
-
-
-def test_an_article_prepared_before_a_merge_is_stored_after_it(
-    papers: tuple[Newspaper, Newspaper], store: StoreArticle, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old, main = papers
-    meanwhile(monkeypatch, ingest, "prepare", lambda: merge_newspapers(old, main))
-    article = store(newspaper=OLD, headline="Wire: the ferry is back")
-    assert (article.newspaper, article.normalized_title) == (main, "the ferry is back")

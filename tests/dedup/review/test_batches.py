@@ -1,14 +1,12 @@
 """Batches: one decision on many questions, after a random sample was answered one by one."""
 
-import threading
 from unittest.mock import patch
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 
 from dedup.answers import Answer
-from dedup.models import Batch, BatchItem, Cluster, Decision, Membership, Pair
+from dedup.models import Batch, BatchItem, Cluster, Membership, Pair
 from dedup.research import decided
 from dedup.research.decided import decided_pairs
 from dedup.review.answers import batches, decisions
@@ -143,30 +141,3 @@ def test_a_batch_is_decided_by_few_statements_and_teaches_as_one_decision(
     assert len(decided_pairs().labels) == 40
     with patch.object(decided, "MOST_OF_ONE", 5):
         assert len(decided_pairs().labels) == 25
-
-
-@pytest.mark.django_db(transaction=True)
-def test_single_decisions_during_a_batch_are_never_overridden(store: StoreArticle, editor: User) -> None:
-    pairs = pairs_of(store, 30)
-    batch = begin(pairs, editor)
-    answer_sample(batch, editor)
-    free = [pair for pair, state in zip(pairs, states(pairs), strict=True) if state == "undecided"]
-    made: list[Decision] = []
-
-    def decide_singly() -> None:
-        for pair in free:
-            try:
-                made.append(decisions.decide_pair(pair.pk, "reject", user=editor, seen=0))
-            except decisions.AlreadyDecidedError:
-                break
-        connection.close()
-
-    other = threading.Thread(target=decide_singly)
-    other.start()
-    try:
-        batches.decide(batch.pk, user=editor)
-    except batches.StaleBatchError:  # the other was quicker with all of them
-        assert len(made) == len(free)
-    other.join()
-    singly = {decision.pair_id for decision in made}
-    assert states(free) == ["rejected" if pair.pk in singly else "confirmed" for pair in free]
