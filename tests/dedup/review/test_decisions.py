@@ -10,8 +10,6 @@ import pytest
 import time_machine
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.db import connection
-from django.db.utils import DatabaseError
 
 from articles.models import Article
 from dedup.detection.judging.judge import JudgedRow
@@ -20,23 +18,13 @@ from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, split_cluster
 from dedup.review.answers.decisions import declare_pair, latest_decision
 from dedup.review.readings.second_readings import answer_collision, read_again, settle
+from tests.dedup.passes.finding import WIRE
+from tests.dedup.research.small_corpus import GLASS
+from tests.dedup.runs.running import find_duplicates
 from tests.dense import write_group
-from tests.factories import make_cluster
+from tests.factories import clusters, make_cluster
 
 pytestmark = pytest.mark.django_db
-
-WIRE = (
-    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
-    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
-)
-OTHER = (
-    "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack, where visitors "
-    "can look at the fairs, regattas and floods of a century ago through restored magic lanterns."
-)
-
-
-def find_duplicates() -> None:
-    call_command("find_duplicates", "--no-progress", stdout=io.StringIO())
 
 
 @pytest.fixture
@@ -45,15 +33,8 @@ def four(store) -> list[int]:
     tails = ("", " Ferries sail.", " Ferries sail as usual.", " Ferries sail as usual, it said.")
     ids = [store(WIRE + tail, newspaper=f"Paper {number}").pk for number, tail in enumerate(tails)]
     find_duplicates()
-    assert clusters() == [tuple(ids)]
+    assert clusters() == [ids]
     return ids
-
-
-def clusters() -> list[tuple[int, ...]]:
-    groups: dict[int, list[int]] = {}
-    for article, cluster in Membership.objects.order_by("article").values_list("article", "cluster"):
-        groups.setdefault(cluster, []).append(article)
-    return sorted(map(tuple, groups.values()))
 
 
 def pair(left: int, right: int) -> Pair:
@@ -67,7 +48,7 @@ def decide(left: int, right: int, kind: str, user) -> Decision:
 def test_a_rejected_pair_leaves_the_cluster_and_stays_apart_in_later_runs(store, editor) -> None:
     one, other = store(WIRE).pk, store(WIRE, newspaper="Inland Courier").pk
     find_duplicates()
-    assert clusters() == [(one, other)]
+    assert clusters() == [[one, other]]
     decide(one, other, "reject", editor)
     assert clusters() == []
     find_duplicates()
@@ -77,12 +58,12 @@ def test_a_rejected_pair_leaves_the_cluster_and_stays_apart_in_later_runs(store,
 
 
 def test_a_confirmed_pair_stays_together_when_no_run_finds_it_any_more(store, editor) -> None:
-    one, other = store(WIRE).pk, store(f"{WIRE[:95]} {OTHER}", newspaper="Inland Courier").pk
-    call_command("find_duplicates", "--threshold", "trigram=0.3", "--no-progress", stdout=io.StringIO())
+    one, other = store(WIRE).pk, store(f"{WIRE[:95]} {GLASS}", newspaper="Inland Courier").pk
+    find_duplicates("--threshold", "trigram=0.3")
     assert clusters() == []
     decide(one, other, "confirm", editor)
     find_duplicates()
-    assert clusters() == [(one, other)]
+    assert clusters() == [[one, other]]
     assert Cluster.objects.get().state == "confirmed"
 
 
@@ -122,7 +103,7 @@ def chain(store, *shifts: int) -> list[int]:
     ]
     Profile.objects.update(settings={"trigram": {"threshold": 0.7}})
     find_duplicates()
-    assert clusters() == [tuple(ids)]
+    assert clusters() == [ids]
     return ids
 
 
@@ -133,12 +114,12 @@ def test_the_rest_stays_together_when_the_link_between_is_taken_out(store, edito
     if confirm:
         decisions.confirm_cluster(number, ids, user=editor)
     decision = decisions.take_out(number, ids[1], user=editor)
-    assert clusters() == [(ids[0], ids[2])]
+    assert clusters() == [[ids[0], ids[2]]]
     assert Cluster.objects.get().state == ("confirmed" if confirm else "proposed")
     find_duplicates()
-    assert clusters() == [(ids[0], ids[2])]
+    assert clusters() == [[ids[0], ids[2]]]
     decisions.undo(decision.pk, user=editor)
-    assert clusters() == [tuple(ids)]
+    assert clusters() == [ids]
 
 
 @pytest.mark.parametrize("act", ["confirm", "take_out", "reject"])
@@ -155,7 +136,7 @@ def test_a_pair_that_is_found_after_a_decision_on_its_cluster_is_decided(store, 
     Profile.objects.update(settings={"trigram": {"threshold": 0.4}})
     find_duplicates()
     assert pair(ids[0], ids[2]).state == ("confirmed" if act == "confirm" else "rejected")
-    assert clusters() == {"confirm": [tuple(ids)], "take_out": [(ids[0], ids[1])], "reject": []}[act]
+    assert clusters() == {"confirm": [ids], "take_out": [ids[:2]], "reject": []}[act]
 
 
 def test_the_kept_article_is_the_first_until_an_editor_chooses(four, editor) -> None:
@@ -176,14 +157,7 @@ def test_a_contradiction_is_reported_and_the_confirmations_hold(four, editor) ->
     output = io.StringIO()
     call_command("find_duplicates", "--no-progress", stdout=output)
     assert "Decisionsthatcontradicteachother│1│" in output.getvalue().replace(" ", "")
-    assert clusters() == [tuple(four)]
-
-
-@pytest.mark.parametrize("statement", ["UPDATE dedup_decision SET note = 'x'", "DELETE FROM dedup_decision"])
-def test_the_database_refuses_to_change_the_history(four, editor, statement: str) -> None:
-    decide(four[0], four[1], "confirm", editor)
-    with pytest.raises(DatabaseError, match="pgtrigger: Cannot update or delete rows from dedup_decision table"):
-        connection.cursor().execute(statement)
+    assert clusters() == [four]
 
 
 def test_every_decision_stores_what_it_is_about_and_what_it_says(store, editor) -> None:
