@@ -1,13 +1,10 @@
 """The containment pass: crops, round-ups and rewritten copies, and what it leaves out."""
 
-import random
 from functools import partial
 
 import pytest
 
-from dedup.detection.passes import reading
 from dedup.detection.passes.containment import ContainmentPass
-from dedup.detection.runs.text_indexes import update_shingles
 from tests.dedup.passes import finding
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +20,6 @@ def in_letters(number: int) -> str:
     return " ".join("abcdefghij"[int(digit)] * 3 for digit in str(number))
 
 
-# Under which test_explain.py compares explain with find.
 EXPLAINED = ({}, {"most_articles": 3, "minimum_shared": 3}, {"day_window": 1, "threshold": 0.7})
 
 
@@ -96,20 +92,3 @@ def test_very_short_and_empty_texts_are_no_pairs(store) -> None:
         store(text)
     assert found() == set()
     assert len(found(minimum_shared=1)) == 2
-
-
-@pytest.mark.parametrize("seed", [21, 22])
-@pytest.mark.parametrize("page", [7, 2_000])
-def test_the_pairs_are_the_same_with_and_without_the_index(store, seed, page, monkeypatch) -> None:
-    print(f"seed {seed}")
-    monkeypatch.setattr(reading, "_BATCH", page)
-    dice = random.Random(seed)
-    sentences = [LEAD, FISH, CRANE, MAYOR, GOATS]
-    for _ in range(40):
-        text = "".join(dice.sample(sentences, k=dice.randrange(1, 4)))
-        store(text + in_letters(dice.randrange(10**6)), date=f"2026-03-{dice.randrange(1, 29):02}")
-    without = find(most_articles=40)
-    assert without
-    update_shingles()
-    assert find(most_articles=40) == without
-    assert [pair.evidence for pair in find(most_articles=40)] == [pair.evidence for pair in without]

@@ -126,6 +126,14 @@ def test_members_are_counted_up_to_the_last_day(name, alike, store) -> None:
     assert finding.pairs(PASSES[name], DAYS, most_articles=2) == {tuple(pair)}
 
 
+@pytest.mark.parametrize("name", ["url", "post", "numbers"])
+def test_a_key_that_too_many_articles_have_is_ignored(name, alike, store) -> None:
+    for copy in range(4):
+        store(**alike(0, copy))
+    assert len(finding.pairs(PASSES[name], largest_group=4)) == 6
+    assert finding.pairs(PASSES[name], largest_group=3) == set()
+
+
 @every_pass_that(lambda detection_pass: detection_pass.compares_texts)
 def test_texts_without_letters_never_match(name, store) -> None:
     for content in ("...", "!!!", "—", "…"):
@@ -237,24 +245,18 @@ BOILERPLATE = (
     "have it brought to your door before the first ferry sails, for less than a loaf of bread a week. Ask the boy "
     "with the red cap at the market hall, or write to the house with the blue door in Mill Lane, 55501 or 55502."
 )
-STORIES = tuple(
-    " ".join(parts)
-    for parts in (
-        [
-            "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack. Schools",
-            "may borrow the magic lantern for a week. The collector found the plates under the floor of a bakery and",
-            "has kept them in the dark since he was a boy; who wants to see them must bring a candle and patience.",
-        ],
-        [
-            WIRE,
-            "The crews of the pilot boats have asked for a second crane, which the county will pay in the spring.",
-        ],
-        [
-            "Nine lamps of the southern pier went out on Sunday, and divers found that a rope had cut the cable. The",
-            "engineers of the county say it has to be laid anew before the storms come, and that the ferry must not",
-            "sail at night until then. Its captain will take the passengers to the island in the afternoon.",
-        ],
-    )
+STORIES = (
+    (
+        "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack. Schools "
+        "may borrow the magic lantern for a week. The collector found the plates under the floor of a bakery and "
+        "has kept them in the dark since he was a boy; who wants to see them must bring a candle and patience."
+    ),
+    f"{WIRE} The crews of the pilot boats have asked for a second crane, which the county will pay in the spring.",
+    (
+        "Nine lamps of the southern pier went out on Sunday, and divers found that a rope had cut the cable. The "
+        "engineers of the county say it has to be laid anew before the storms come, and that the ferry must not "
+        "sail at night until then. Its captain will take the passengers to the island in the afternoon."
+    ),
 )
 
 

@@ -11,7 +11,6 @@ from dedup.detection.types import Window
 from tests.dedup.passes import finding
 
 pytestmark = pytest.mark.django_db
-# Under which test_explain.py compares explain with find.
 EXPLAINED = ({}, {"largest_group": 2}, {"minimum_characters": 200})
 
 

@@ -18,7 +18,6 @@ from tests.dedup.passes.finding import ALL_DAYS, of_berth
 from tests.dedup.real_news import news
 
 pytestmark = pytest.mark.django_db
-# Under which test_explain.py compares explain with find.
 EXPLAINED = ({}, {"threshold": 0.4, "day_window": 9, "slots": 16, "recall": 0.6})
 alike = of_berth
 

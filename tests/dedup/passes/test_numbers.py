@@ -8,7 +8,6 @@ from dedup.detection.passes.numbers import NumbersPass
 from tests.dedup.passes import finding
 
 pytestmark = pytest.mark.django_db
-# Under which test_explain.py compares explain with find.
 EXPLAINED = ({}, {"largest_group": 2}, {"day_window": 40})
 
 
@@ -32,10 +31,3 @@ def test_numbers_are_equal_however_they_are_grouped(store) -> None:
     [found] = find()
     assert (found.left, found.right) == (one.pk, other.pk)
     assert found.evidence == {"shared": "289649 5944286", "articles": 2}
-
-
-def test_numbers_of_many_articles_are_ignored(store) -> None:
-    for number in range(11):
-        store(f"Item {number}. Call 01122 34567 or 01122 34568.")
-    assert find() == []
-    assert len(find(largest_group=11)) == 55

@@ -15,7 +15,6 @@ WIND = "The wind is too strong for the boats, Dr. Anna Holm said. "
 MONEY = "Passengers can ask for their money at the office by the harbour. "
 GUARD = "The coast guard brings home those who are on the islands. "
 LETTER = "Subscribe to our newsletter for more of this. "
-# Under which test_explain.py compares explain with find.
 EXPLAINED = (
     {},
     {"threshold": 0.2, "most_articles": 4, "weighted": True},

@@ -26,7 +26,6 @@ WITH scored AS MATERIALIZED (
 SELECT left_id, right_id, score FROM scored WHERE score >= %(threshold)s::float4 ORDER BY left_id, right_id
 """
 LOWEST = 0.3
-# Under which test_explain.py compares explain with find.
 EXPLAINED = ({}, {"day_window": 1}, {"threshold": 0.4, "prefix": 120, "day_window": 9})
 alike = of_berth
 

@@ -11,7 +11,6 @@ from dedup.detection.passes.url import UrlPass
 from tests.dedup.passes import finding
 
 pytestmark = pytest.mark.django_db
-# Under which test_explain.py compares explain with find.
 EXPLAINED = ({}, {"largest_group": 2})
 
 
@@ -54,13 +53,6 @@ def test_url_compares_every_url_of_an_article(store) -> None:
         known_as=other.url,
     )
     assert pairs() == {(one.pk, other.pk)}
-
-
-def test_a_url_that_too_many_articles_share_is_ignored(store) -> None:
-    for number in range(4):
-        store(url=f"https://harbour.example/archive/the-front-page-of-today?utm_id={number}")
-    assert len(pairs(largest_group=4)) == 6
-    assert pairs(largest_group=3) == set()
 
 
 def test_url_matches_urls_that_are_all_query(store) -> None:
