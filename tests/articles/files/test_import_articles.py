@@ -97,9 +97,15 @@ def test_other_headlines_of_known_articles_are_counted(tmp_path: Path, monkeypat
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["empty.jsonl", "empty.csv", "empty.csv.gz"])
-def test_an_empty_file_is_not_an_error(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).touch()
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        *((f"empty.{kind}", b"") for kind in ("jsonl", "csv", "csv.gz")),
+        *(("a.csv", data) for data in (b"\n \r\n", b"date,headline,url,content\n", b"\xef\xbb\xbf")),
+    ],
+)
+def test_a_file_without_rows_is_not_an_error(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
     assert summary(run(tmp_path / name)) == "0 articles read: 0 stored, 0 already known, 0 rejected."
 
 

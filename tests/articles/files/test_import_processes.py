@@ -19,14 +19,7 @@ from articles.storage.ingest import ForPaper, Stored, store_prepared
 from articles.storage.preparing import Forms, Prepared
 from tests.articles.rows import json_lines, row
 from tests.articles.storage.test_ingest_one_by_one import tables
-from tests.databases import child_environment
-
-CHECKOUT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture
-def environment() -> dict[str, str]:
-    return {**os.environ, **child_environment(), "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}
+from tests.databases import CHECKOUT, child_environment
 
 
 def mixed_rows() -> Iterator[dict[str, object]]:
@@ -133,11 +126,11 @@ def run_on_a_terminal(command: list[str], environment: dict[str, str]) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_progress_is_shown_only_on_a_terminal(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_progress_is_shown_only_on_a_terminal(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(json_lines(*(row(number) for number in range(30))))
     command = [sys.executable, "manage.py", "import_articles", str(path), "--dry-run"]
-    environment |= {"COLUMNS": "200", "TERM": "xterm"}
+    environment = os.environ | child_environment() | {"COLUMNS": "200", "TERM": "xterm"}
 
     assert "30 articles, " in run_on_a_terminal(command, environment)
     assert run_on_a_terminal([*command, "--no-progress"], environment) == ""

@@ -9,11 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
 from articles.files import whole_files
 from articles.files.whole_files import whole_file
-from tests.conftest import StoreArticle
 
 LINES = "".join(f"{number}\n" for number in range(50_000))
 
@@ -101,20 +99,15 @@ def test_a_hidden_name_of_a_process_that_still_writes_stays(tmp_path: Path, monk
     assert os.listdir(tmp_path) == ["rows.csv"]  # noqa: PTH208 - with hidden ones
 
 
-@pytest.mark.django_db
-def test_an_export_has_no_name_while_it_is_written(
-    tmp_path: Path, store: StoreArticle, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store()
-    path, names = tmp_path / "articles.jsonl", []
-    fsync = os.fsync
+def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, seen, fsync = tmp_path / "rows.csv", [], os.fsync
 
-    def seen(descriptor: int) -> None:
+    def synced(descriptor: int) -> None:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):  # and not of the folder, which has the name by then
-            names.append((path.exists(), os.fstat(descriptor).st_size > 100))
+            seen.append((path.exists(), os.fstat(descriptor).st_size))
         fsync(descriptor)
 
-    monkeypatch.setattr(whole_files.os, "fsync", seen)
-    call_command("export_articles", "--output", str(path))
-    assert names == [(False, True)]
-    assert path.read_text().count("\n") == 1
+    monkeypatch.setattr(whole_files.os, "fsync", synced)
+    with whole_file(path) as file:
+        file.write("all of it")
+    assert seen == [(False, 9)]

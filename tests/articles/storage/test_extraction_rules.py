@@ -3,8 +3,7 @@
 import datetime
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
 
 from articles.extraction.extract import EXTRACTOR_VERSION, extract_article
 from articles.extraction.rules import NO_RULE, ExtractionRule
@@ -92,12 +91,11 @@ def test_a_rule_that_is_not_valid_or_not_new_is_not_saved() -> None:
     assert not SavedRule.objects.exists()
 
 
-def test_a_rule_is_tried_on_new_and_old_pages() -> None:
+def test_a_rule_is_tried_on_new_and_old_pages(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     crawl(*range(40))
     paper = Newspaper.objects.get()
-    with CaptureQueriesContext(connection) as queries:
+    with django_assert_num_queries(9):
         days = [page.article.date.toordinal() - datetime.date(2026, 3, 2).toordinal() for page in pages_to_try(paper)]
     assert days == [39, 38, 37, 36, 35, 27, 20, 13, 6, 0]
-    assert len(queries) == 9
     Article.objects.filter(date__gt=datetime.date(2026, 3, 6)).update(newspaper=Newspaper.objects.create(name="New"))
     assert len(pages_to_try(paper)) == 5
