@@ -164,29 +164,6 @@ def test_variables_of_libpq_do_not_reach_past_the_server(old_server) -> None:
     assert old_server.run("-c", ASK + "print(c.execute('SHOW DateStyle').fetchone()[0])") == "ISO, MDY"
 
 
-@pytest.mark.parametrize("words", ["the database system is in recovery mode", "the database system is starting up"])
-def test_a_server_that_recovers_is_waited_for(monkeypatch, words: str) -> None:
-    answers = [psycopg.OperationalError(f"connection failed: FATAL:  {words}")] * 2
-    waited = []
-
-    def connect(**options: object) -> object:
-        if answers:
-            raise answers.pop()
-        return options["dbname"]
-
-    monkeypatch.setattr(psycopg, "connect", connect)
-    monkeypatch.setattr(embedded_server.time, "sleep", waited.append)
-    assert embedded_server.connect("postgres") == "postgres"
-    assert waited == [0.2, 0.2]
-    answers.append(psycopg.OperationalError("connection refused"))
-    with pytest.raises(psycopg.OperationalError, match="connection refused"):
-        embedded_server.connect("postgres")
-    answers.append(psycopg.OperationalError(words))
-    monkeypatch.setattr(embedded_server, "START_TIMEOUT_SECONDS", 0)
-    with pytest.raises(psycopg.OperationalError, match=words):
-        embedded_server.connect("postgres")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("made_anew", [False, True])
 def test_the_keeper_of_a_removed_home_ends_and_stops_nothing(tmp_path, monkeypatch, made_anew: bool) -> None:

@@ -27,6 +27,7 @@ from django.db import InterfaceError, OperationalError
 from articles.storage.locks import Lock
 from newsdedup_site.embedded import EmbeddedServerError, server
 from newsdedup_site.unavailable import OneLine, is_lost
+from tests.dedup.runs.running import wait_until
 from tests.site.test_embedded import Home, passable_folder
 
 pytestmark = [
@@ -143,13 +144,6 @@ class Answer:
 class NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_arguments: object) -> None:
         return None
-
-
-def wait_until(condition) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def runs(process: psutil.Process) -> bool:
