@@ -160,17 +160,9 @@ def test_a_verdict_that_changes_is_noted_and_one_that_is_the_same_is_not(article
     with transaction.atomic():
         store_rows([row._replace(joins=False)], {same.pk: 17})
     assert not ChangedArticle.objects.exists()
-    stored = Pair.objects.values("verdict", "probability", "reasons", "joins", "left_matched", "input_digest").get(
-        pk=same.pk
-    )
-    assert stored == {
-        "verdict": "duplicate",
-        "probability": same.probability,
-        "reasons": ["By words."],
-        "joins": False,
-        "left_matched": 1.0,
-        "input_digest": 17,
-    }
+    columns = ("verdict", "probability", "reasons", "joins", "left_matched", "input_digest")
+    stored = Pair.objects.values_list(*columns).get(pk=same.pk)
+    assert stored == ("duplicate", same.probability, ["By words."], False, 1.0, 17)
 
 
 def test_contradictions_are_cannot_links_inside_what_must_links_tie(

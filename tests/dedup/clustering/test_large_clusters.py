@@ -19,11 +19,6 @@ LONGEST = "8s"
 
 
 @pytest.fixture
-def user() -> User:
-    return User.objects.create_user("mara")
-
-
-@pytest.fixture
 def group(store: StoreArticle) -> DenseGroup:
     write_group(*copies_of(store(), SIZE))
     Pair.objects.update(verdict="duplicate", probability=0.95, duplicate_probability=0.95, joins=True)
@@ -39,19 +34,19 @@ def group(store: StoreArticle) -> DenseGroup:
 
 
 @pytest.mark.slow
-def test_a_decision_on_thousands_of_articles_is_quick(group: DenseGroup, user: User) -> None:
+def test_a_decision_on_thousands_of_articles_is_quick(group: DenseGroup, editor: User) -> None:
     assert (group.size, GroupMember.objects.count()) == (SIZE, SIZE)
-    confirmed = decisions.confirm_group(group.pk, seen=group.fingerprint, user=user)
+    confirmed = decisions.confirm_group(group.pk, seen=group.fingerprint, user=editor)
     assert confirmed.links.count() == SIZE - 1
     cluster = Cluster.objects.get()
     assert (cluster.size, cluster.state) == (SIZE, "confirmed")
-    decisions.undo(confirmed.pk, user=user)
+    decisions.undo(confirmed.pk, user=editor)
     cluster.refresh_from_db()
     assert cluster.state == "proposed"
     taken = max(Membership.objects.values_list("article", flat=True))
     with transaction.atomic():
-        decisions.take_out(cluster.pk, taken, user=user)
+        decisions.take_out(cluster.pk, taken, user=editor)
         assert Cluster.objects.get().size == SIZE - 1
         transaction.set_rollback(True)
-    assert make_group_rule(group.pk, user=user) == Pair.objects.count()
+    assert make_group_rule(group.pk, user=editor) == Pair.objects.count()
     assert not Cluster.objects.exists()

@@ -36,7 +36,7 @@ from dedup.review.questions.tabs import (
     write_questions,
 )
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair, make_user
+from tests.factories import make_cluster, make_pair
 
 pytestmark = pytest.mark.django_db
 NOON = datetime.datetime(2026, 3, 2, 12, 0, tzinfo=datetime.UTC)
@@ -310,9 +310,8 @@ def test_a_sitting_ends_with_a_pause_and_its_pace_needs_five_answers_in_a_minute
 
 
 def test_undone_answers_do_not_count_and_the_model_needs_five_of_each(
-    store: StoreArticle, django_assert_num_queries
+    store: StoreArticle, editor: User, other: User, django_assert_num_queries
 ) -> None:
-    editor = make_user("mara", "editor")
     pairs = [make_pair(store(), store(newspaper="Coast Telegraph"), trigram=0.9) for _ in range(9)]
     assert answers_missing() == 10
     for number, pair in enumerate(pairs):
@@ -324,4 +323,4 @@ def test_undone_answers_do_not_count_and_the_model_needs_five_of_each(
     # Just after midnight, some of them are of yesterday.
     assert found.today == 9 or timezone.localtime().hour == 0
     assert (found.sitting, found.missing, found.an_hour) == (9, 2, None)
-    assert progress_of(make_user("otto", "editor"), 40).sitting == 0
+    assert progress_of(other, 40).sitting == 0

@@ -33,14 +33,6 @@ def a_pair(store: StoreArticle) -> Pair:
     return pair
 
 
-def three_copies(store: StoreArticle, text: str = TEXT) -> Cluster:
-    first, *others = (store(content, newspaper=name) for name, content in (("A", TEXT), ("B", TEXT), ("C", text)))
-    make_pair(*others, trigram=0.95)
-    cluster = make_cluster(first, *others, score=0.95)
-    Pair.objects.update(reasons=CLEAR)
-    return cluster
-
-
 def revise(pair: Pair) -> None:
     values = {"number": 1, "kind": "gone", "seen_at": pair.found_at, "url": pair.left.url, "body": b""}
     ArticleRevision.objects.create(article=pair.left, **values)
@@ -119,7 +111,11 @@ def test_a_pair_with_an_uncertain_article_is_not_nearly_certain(
 def test_a_cluster_in_doubt_is_not_nearly_certain_and_its_card_says_why(
     name: str, store: StoreArticle, editor: User, editor_client: Client
 ) -> None:
-    cluster = three_copies(store, TEXT.replace("May", "June"))
+    texts = (TEXT, TEXT, TEXT.replace("May", "June"))
+    first, *others = (store(text, newspaper=name) for name, text in zip("ABC", texts, strict=True))
+    make_pair(*others, trigram=0.95)
+    cluster = make_cluster(first, *others, score=0.95)
+    Pair.objects.update(reasons=CLEAR)
     card = f"/clusters/{cluster.pk}/card/?tab=informative"
     assert (certain(), "Look inside before" in editor_client.get(card).content.decode()) == (1, False)
     OF_CLUSTERS[name](cluster, editor)

@@ -56,9 +56,8 @@ def decide(left: int, right: int, kind: str, editor: User) -> Decision:
 
 
 def states() -> dict[IdPair, tuple[str, bool]]:
-    return {(left, right): (state, implied) for left, right, state, implied in Pair.objects.values_list(
-        "left", "right", "state", "implied"
-    )}  # fmt: skip
+    rows = Pair.objects.values_list("left", "right", "state", "implied")
+    return {(left, right): (state, implied) for left, right, state, implied in rows}
 
 
 # ---- the slow reading --------------------------------------------------------------------------------
@@ -80,10 +79,7 @@ def expected_states(links: dict[IdPair, str], ends: list[IdPair]) -> dict[IdPair
         if effect == "must":
             group = set().union(*(tied.get(end, {end}) for end in pair))
             tied.update(dict.fromkeys(group, group))
-    of = {end: frozenset(tied.get(end, {end})) for pair in ends for end in pair}
-    for pair in links:
-        for end in pair:
-            of[end] = frozenset(tied.get(end, {end}))
+    of = {end: frozenset(tied.get(end, {end})) for pair in (*ends, *links) for end in pair}
     separate = {frozenset((of[left], of[right])) for (left, right), effect in effects.items() if effect == "cannot"}
     found: dict[IdPair, tuple[str, bool]] = {}
     for left, right in ends:

@@ -5,7 +5,6 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.utils import DatabaseError
 from django.test import Client, override_settings
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dedup.models import Decision, Pair, SecondReading
@@ -13,14 +12,11 @@ from dedup.review.answers import decisions
 from dedup.review.readings import second_readings
 from dedup.review.readings.second_readings import agreements, changes_of, in_dispute
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair, make_user
+from tests.dedup.review.test_batches import pairs_of
+from tests.factories import make_cluster, make_user
 from tests.pages import opened
 
 pytestmark = pytest.mark.django_db
-
-
-def pairs_of(store: StoreArticle, count: int) -> list[Pair]:
-    return [make_pair(store(), store(newspaper="Coast Telegraph"), trigram=0.9) for _ in range(count)]
 
 
 def waiting(user: User) -> set[int | None]:
@@ -78,10 +74,9 @@ def test_a_disagreement_is_open_until_a_decision_settles_it_and_again_if_that_is
     pair = pairs_of(store, 1)[0]
     first = decisions.decide_pair(pair.pk, "confirm", user=editor, note="cropped")
     reading = second_readings.read_again(pair.pk, "reject", user=other, note="own facts")
-    page = editor_client.get(reverse("disagreements"))
-    assert page.status_code == 200
+    page = opened(editor_client, "disagreements")
     for said in ("mara", "otto", "cropped", "own facts", "Duplicate", "Not a duplicate", "second reading"):
-        assert said in page.content.decode()
+        assert said in page
     assert [(change.by, change.what, change.is_open) for change in changes_of(editor)] == [
         (other, "not a duplicate", True)
     ]
@@ -104,7 +99,7 @@ def test_a_disagreement_is_open_until_a_decision_settles_it_and_again_if_that_is
 
 @override_settings(SECOND_READINGS=1.0)
 def test_agreement_counts_blind_readings_alone_and_lists_need_few_queries(
-    store: StoreArticle, editor: User, other: User, editor_client: Client
+    store: StoreArticle, editor: User, other: User, editor_client: Client, django_assert_max_num_queries
 ) -> None:
     pairs = pairs_of(store, 24)
     for number, pair in enumerate(pairs):
@@ -118,9 +113,8 @@ def test_agreement_counts_blind_readings_alone_and_lists_need_few_queries(
     assert (found.readings, found.agreed) == (20, 15)
     assert found.kappa is not None
     assert found.kappa.value == pytest.approx(0.5)
-    with CaptureQueriesContext(connection) as queries:
+    with django_assert_max_num_queries(11):
         page = opened(editor_client, "disagreements", editor=other.pk, state="open")
     assert "9 disagreements" in page
     assert "75.0%" in page
     assert "0.50 (" in page
-    assert len(queries) <= 11
