@@ -13,5 +13,10 @@ def ada(db: None) -> User:
 
 
 @pytest.fixture
+def mara(db: None) -> User:
+    return make_user("mara", "editor")
+
+
+@pytest.fixture
 def staff(ada: User) -> Client:
     return client_of(ada)

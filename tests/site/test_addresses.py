@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 from django.core.checks.registry import registry
 from django.http import HttpResponse
-from django.test import Client, override_settings
+from django.test import override_settings
 from django.urls import get_resolver, path
 
 from articles.models import Newspaper
@@ -13,7 +13,6 @@ from articles.numbers import MAX_NUMBER, read_number
 from newsdedup_site import urls
 from newsdedup_site.access import addresses
 from newsdedup_site.access.addresses import ADDRESSES, rule_of
-from tests.factories import make_user
 from tests.site.test_rights import client_of
 
 # All pages are imported with it, here and not in the time of the first test that asks for an address.
@@ -111,8 +110,7 @@ class Undeclared:
 
 @override_settings(ROOT_URLCONF=Undeclared)
 def test_an_address_that_is_not_declared_is_refused_even_to_a_superuser(caplog: pytest.LogCaptureFixture) -> None:
-    client = Client()
-    client.force_login(make_user("root", is_staff=True, is_superuser=True))
+    client = client_of("superuser")
     for url in ("/forgotten/", "/nameless/"):
         with pytest.raises(Exception, match="dashboard"):  # the page that says so links to others, which are not here
             client.get(url)

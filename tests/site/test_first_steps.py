@@ -2,7 +2,6 @@
 
 import html
 import re
-from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -14,7 +13,7 @@ from dedup.models import DetectionRun, Worker
 from newsdedup_site.templatetags.menu import GROUPS, ROW
 from tests.conftest import StoreArticle
 from tests.factories import make_run, make_user
-from tests.site.test_rights import client_of, samples
+from tests.site.test_rights import TEMPLATES, client_of, samples
 
 pytestmark = pytest.mark.django_db
 
@@ -98,7 +97,6 @@ def test_every_page_of_what_runs_find_leads_to_the_first_steps(store: StoreArtic
 
 # ---- no page names a command where a button does it ----
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 COMMANDS = {
     "layout/_no_worker.html": "no page can start a process on the server",
     "learning/learning.html": "the same",

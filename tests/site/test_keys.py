@@ -3,16 +3,15 @@
 import html
 import re
 from itertools import combinations
-from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from newsdedup_site.keys import ACTIONS, key_faults, keys_of
 from newsdedup_site.models import KeyMap
-from tests.factories import make_user
+from tests.site.test_rights import TEMPLATES
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 USED = re.compile(r"{% (?:key|kbd) \"(\w+)\" %}")
 
 
@@ -49,10 +48,9 @@ def test_what_is_refused(chosen: dict[str, str], named: dict[str, str]) -> None:
 
 
 @pytest.mark.django_db
-def test_keys_are_stored_for_their_user_and_shown_on_the_pages(client: Client) -> None:
-    editor = make_user("mara", "editor")
-    client.force_login(editor)
-    assert keys_of(editor).of(ACTIONS["next"]) == ["j", "ArrowRight"]
+def test_keys_are_stored_for_their_user_and_shown_on_the_pages(client: Client, mara: User) -> None:
+    client.force_login(mara)
+    assert keys_of(mara).of(ACTIONS["next"]) == ["j", "ArrowRight"]
     form = {name: action.key for name, action in ACTIONS.items()} | {"on": "on", "help": "h", "start": ""}
     refused = client.post("/keys/", {**form, "help": "z", "note": "Esc"})
     assert refused.status_code == 400
@@ -60,7 +58,7 @@ def test_keys_are_stored_for_their_user_and_shown_on_the_pages(client: Client) -
     assert not KeyMap.objects.exists()
 
     assert client.post("/keys/", form)["Location"] == "/keys/"
-    assert KeyMap.objects.get(pk=editor.pk).keys == {"help": "h", "start": ""}
+    assert KeyMap.objects.get(pk=mara.pk).keys == {"help": "h", "start": ""}
     page = client.get("/queue/").content.decode()
     assert 'data-action="help" data-key="h"' in page
     assert "<dt><kbd>h</kbd> </dt>" in page
@@ -70,16 +68,15 @@ def test_keys_are_stored_for_their_user_and_shown_on_the_pages(client: Client) -
     assert answer["Location"] == "/queue/?sort=date"
     assert "data-key" not in client.get("/queue/").content.decode()
     assert client.post("/keys/switch/", {"on": "1", "next": "https://elsewhere.example/"})["Location"] == "/keys/"
-    assert keys_of(editor).by_action["help"] == "h"
+    assert keys_of(mara).by_action["help"] == "h"
     client.post("/keys/", {"reset": "1"})
-    assert keys_of(editor).by_action["help"] == "?"
+    assert keys_of(mara).by_action["help"] == "?"
 
 
 @pytest.mark.django_db
-def test_an_action_that_came_later_gives_way_to_what_was_chosen() -> None:
-    editor = make_user("mara", "editor")
-    KeyMap.objects.create(user=editor, keys={"gone": "x", "confirm": "v"})
+def test_an_action_that_came_later_gives_way_to_what_was_chosen(mara: User) -> None:
+    KeyMap.objects.create(user=mara, keys={"gone": "x", "confirm": "v"})
 
-    keys = keys_of(editor)
+    keys = keys_of(mara)
     assert (keys.of(ACTIONS["confirm"]), keys.of(ACTIONS["version"])) == (["v"], [])
     assert keys.of(ACTIONS["template"]) == ["t"]

@@ -28,7 +28,7 @@ from newsdedup_site.logins import (
     locked_out,
     locks,
 )
-from tests.factories import PASSWORD, make_user
+from tests.factories import PASSWORD
 
 START = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
 HOME, OFFICE, ELSEWHERE = "203.0.113.1", "203.0.113.2", "203.0.113.3"
@@ -71,11 +71,6 @@ def test_which_lock_holds() -> None:
 def clock() -> Iterator[time_machine.Coordinates]:
     with time_machine.travel(START, tick=False) as traveller:
         yield traveller
-
-
-@pytest.fixture
-def mara(db: None) -> User:
-    return make_user("mara", "editor")
 
 
 def attempt(name: str, password: str = "wrong", address: str = ELSEWHERE, **headers: str) -> HttpResponse:  # noqa: S107
@@ -127,7 +122,6 @@ def test_attempts_while_locked_do_not_prolong_the_lock(mara: User, clock) -> Non
     assert statuses(["mara"] * LIMITS["pair"].failures) == [200] * (LIMITS["pair"].failures - 1) + [429]
     answer = attempt("mara", PASSWORD)
     assert (answer["Retry-After"], "no-store" in answer["Cache-Control"]) == ("900", True)
-    assert "10 wrong passwords for this name" in " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
     for _ in range(14):
         clock.shift(60)
         assert attempt("mara").status_code == 429

@@ -67,14 +67,8 @@ def c_locale(db):
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (
-            psycopg.OperationalError("server closed the\nconnection"),
-            "The database cannot be used: server closed the",
-        ),
-        (
-            psycopg.errors.DiskFull("could not extend file"),
-            "The disk of the database is full: could not",
-        ),
+        (psycopg.OperationalError("server closed the\nconnection"), "The database cannot be used: server closed the"),
+        (psycopg.errors.DiskFull("could not extend file"), "The disk of the database is full: could not"),
         (
             psycopg.errors.OutOfMemory("Failed on request of size 16"),
             "The server of the database ran out of memory: Failed on request of size 16. Give it more",

@@ -31,9 +31,12 @@ def token(settings: Any) -> str:
     return TOKEN
 
 
-def parse(text: str) -> Samples:
-    """Return the samples of a text in the format, each of which is there once."""
-    families = list(text_string_to_metric_families(text))
+def read(client: Client | None = None) -> Samples:
+    """Return the samples, each of which is there once."""
+    answer = (client or Client()).get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    families = list(text_string_to_metric_families(answer.content.decode()))
     assert {family.type for family in families} == {"gauge"}
     samples = [
         ((sample.name, frozenset(sample.labels.items())), sample.value)
@@ -42,13 +45,6 @@ def parse(text: str) -> Samples:
     ]
     assert len(samples) == len(dict(samples))
     return dict(samples)
-
-
-def read(client: Client | None = None) -> Samples:
-    answer = (client or Client()).get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
-    assert answer.status_code == 200
-    assert answer["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
-    return parse(answer.content.decode())
 
 
 def value(samples: Samples, name: str, **labels: str) -> float | None:

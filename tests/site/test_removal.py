@@ -48,7 +48,7 @@ from newsdedup_site.privacy.removal import (
     hide,
 )
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
+from tests.factories import make_cluster, make_pair, make_run, make_series
 from tests.stored_rows import columns_with
 
 pytestmark = pytest.mark.django_db
@@ -58,11 +58,6 @@ TEXT = f"The mayor of {MARK} opened the new bridge on Monday, and many people ca
 URL = f"https://gazette.example/2026/03/02/{MARK.lower()}-opens-bridge"
 DAY = datetime.date(2026, 3, 2)
 KEY = "6f1c0f4e-3a52-4d43-9b6e-0d7f5e2a9c1"
-
-
-@pytest.fixture
-def editor() -> User:
-    return make_user("ada", "editor")
 
 
 @pytest.fixture
@@ -151,13 +146,13 @@ def mark_results(article: Article, others: list[Article], user: User) -> None:
     session.save()
 
 
-def test_nothing_of_a_removed_article_is_left_in_any_table(marked: Article, store: StoreArticle, editor: User) -> None:
+def test_nothing_of_a_removed_article_is_left_in_any_table(marked: Article, store: StoreArticle, mara: User) -> None:
     others = [store(newspaper="Harbour Post"), store(newspaper="Selby Gazette")]
-    mark_everything(marked, others, editor)
+    mark_everything(marked, others, mara)
     number = marked.pk
     assert len(columns_with(MARK)) > 40
 
-    removal = carry_out(begin_articles([number], reason="Order of a court", user=editor))
+    removal = carry_out(begin_articles([number], reason="Order of a court", user=mara))
 
     assert columns_with(MARK) == set()
     assert removal.state == "done"
@@ -165,28 +160,26 @@ def test_nothing_of_a_removed_article_is_left_in_any_table(marked: Article, stor
     assert not Article.objects.filter(pk=number).exists()
     assert Article.objects.filter(pk__in=[other.pk for other in others]).count() == 2
     tombstone = models.Decision.objects.get()
-    assert (tombstone.tombstone, tombstone.pair, tombstone.note, tombstone.decided_by) == (True, None, "", editor)
+    assert (tombstone.tombstone, tombstone.pair, tombstone.note, tombstone.decided_by) == (True, None, "", mara)
     assert (tombstone.kind, tombstone.articles) == ("confirm", [number, others[0].pk])
     reading = models.SecondReading.objects.get()
     assert (reading.pair, reading.note, reading.kind, reading.decision) == (None, "", "version", tombstone)
 
 
-def test_nothing_of_a_removed_newspaper_is_left_in_any_table(
-    marked: Article, store: StoreArticle, editor: User
-) -> None:
+def test_nothing_of_a_removed_newspaper_is_left_in_any_table(marked: Article, store: StoreArticle, mara: User) -> None:
     others = [store(newspaper="Harbour Post")]
-    mark_everything(marked, others, editor)
+    mark_everything(marked, others, mara)
     newspaper = marked.newspaper
     NewspaperAlias.objects.create(newspaper=newspaper, alias=f"{MARK} Gazette")
     CrawlSchedule.objects.create(newspaper=newspaper, every_hours=1, due_at=timezone.now())
     SourceValidator.objects.create(newspaper=newspaper, url=f"{URL}/feed", etag=MARK)
-    log_action(newspaper, CHANGE, "is crawled now", user=editor, object_id=str(newspaper.pk))
+    log_action(newspaper, CHANGE, "is crawled now", user=mara, object_id=str(newspaper.pk))
 
     # What somebody typed into a search of their own is not looked for, and webhooks send no texts.
     models.SavedView.objects.all().delete()
     models.Delivery.objects.all().delete()
 
-    removal = begin_newspaper(newspaper, reason="The contract has ended", user=editor)
+    removal = begin_newspaper(newspaper, reason="The contract has ended", user=mara)
     hide(removal)
     assert not Article.objects.filter(headline__contains=MARK).exists()
     carry_out(removal)
@@ -216,10 +209,10 @@ def test_clusters_and_questions_are_as_if_the_article_had_never_been_there(store
     assert models.Cluster.objects.filter(pk=cluster.pk).count() == 0
 
 
-def test_what_editors_tied_together_stays_together(store: StoreArticle, editor: User) -> None:
+def test_what_editors_tied_together_stays_together(store: StoreArticle, mara: User) -> None:
     gone, *others = (store(newspaper=name) for name in ("A Post", "B Post", "C Post", "D Post"))
     cluster = make_cluster(gone, *others)
-    made = decisions.confirm_cluster(cluster.pk, [gone.pk, *(other.pk for other in others)], user=editor, note="Yes")
+    made = decisions.confirm_cluster(cluster.pk, [gone.pk, *(other.pk for other in others)], user=mara, note="Yes")
 
     carry_out(begin_articles([gone.pk], reason="Order of a court"))
 
@@ -230,7 +223,7 @@ def test_what_editors_tied_together_stays_together(store: StoreArticle, editor: 
         (made.pk, others[1].pk, others[2].pk, "must"),
     ]
     assert [models.Decision.objects.get().tombstone, models.Decision.objects.get().is_undoable] == [True, True]
-    decisions.undo(made.pk, user=editor)
+    decisions.undo(made.pk, user=mara)
     assert list(models.Cluster.objects.all()) == []
 
 
@@ -250,12 +243,12 @@ def test_what_editors_tied_together_stays_together(store: StoreArticle, editor: 
     ],
 )
 def test_nobody_else_changes_what_is_only_appended(
-    store: StoreArticle, editor: User, statement: str, says: str | None
+    store: StoreArticle, mara: User, statement: str, says: str | None
 ) -> None:
-    carry_out(begin_articles([store(newspaper="Old Post").pk], reason="Order of a court", user=editor))
-    running = begin_articles([store(newspaper="Other Post").pk], reason="Order of a court", user=editor)
+    carry_out(begin_articles([store(newspaper="Old Post").pk], reason="Order of a court", user=mara))
+    running = begin_articles([store(newspaper="Other Post").pk], reason="Order of a court", user=mara)
     pair = make_pair(store(newspaper="A Post"), store(newspaper="B Post"), trigram=0.9)
-    decisions.decide_pair(pair.pk, "confirm", user=editor)
+    decisions.decide_pair(pair.pk, "confirm", user=mara)
     with connection.cursor() as cursor:
         # A removal that is under way opens only what is about its own articles.
         cursor.execute("SELECT set_config('newsdedup.removal', %s, true)", [str(running.pk) if says else ""])
@@ -267,14 +260,14 @@ def incoming(url: str, newspaper: str = "") -> IncomingArticle:
     return IncomingArticle(DAY, "Again", url, "The same text comes again.", newspaper)
 
 
-def test_a_removed_article_does_not_come_back_until_an_admin_allows_it(marked: Article, editor: User) -> None:
-    removal = carry_out(begin_articles([marked.pk], reason="Order of a court", user=editor))
+def test_a_removed_article_does_not_come_back_until_an_admin_allows_it(marked: Article, mara: User) -> None:
+    removal = carry_out(begin_articles([marked.pk], reason="Order of a court", user=mara))
     again = [incoming(url, "Selby Gazette") for url in (URL, f"{URL}?utm_source=feed", f"{URL}/", f"{URL}-2")]
     outcomes = [(article.outcome, article.reason) for article in store_articles(again)]
     assert outcomes == [*([("rejected", REFUSED)] * 3), ("created", "")]
-    allow_again(removal, user=editor)
+    allow_again(removal, user=mara)
     assert [article.outcome for article in store_articles(again[:1])] == ["created"]
-    assert (Removal.objects.get().lifted_by, RemovedIdentity.objects.count()) == (editor, 0)
+    assert (Removal.objects.get().lifted_by, RemovedIdentity.objects.count()) == (mara, 0)
     with pytest.raises(RemovalError, match="allowed to come again already"):
         allow_again(Removal.objects.get())
 

@@ -73,12 +73,7 @@ def test_whom_a_superuser_deactivates_is_logged_out_for_good(client: Client) -> 
     assert browser.get("/articles/").status_code == 302
 
 
-@pytest.fixture
-def editor() -> User:
-    return make_user("mara", "editor")
-
-
-def test_login_logout_and_a_wrong_password(client: Client, editor: User) -> None:
+def test_login_logout_and_a_wrong_password(client: Client, mara: User) -> None:
     account = {"username": "mara", "password": PASSWORD}
     assert client.post("/login/", {**account, "next": "/queue/"})["Location"] == "/queue/"
     assert client.post("/logout/")["Location"] == "/login/"
@@ -88,13 +83,13 @@ def test_login_logout_and_a_wrong_password(client: Client, editor: User) -> None
     assert "Please enter a correct username and password" in answer.content.decode()
 
 
-def test_the_password_can_be_changed(client: Client, editor: User) -> None:
-    client.force_login(editor)
+def test_the_password_can_be_changed(client: Client, mara: User) -> None:
+    client.force_login(mara)
     new = {"old_password": PASSWORD, "new_password1": "another-long-one", "new_password2": "another-long-one"}
 
     assert client.post(reverse("password_change"), new)["Location"] == "/password/done/"
-    editor.refresh_from_db()
-    assert editor.check_password("another-long-one")
+    mara.refresh_from_db()
+    assert mara.check_password("another-long-one")
     assert client.get("/password/done/").status_code == 200
 
 

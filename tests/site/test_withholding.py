@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
-from django.test import Client
 from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
@@ -22,11 +21,11 @@ from articles.storage.ingest import store_articles
 from articles.storage.renormalization import outdated_forms
 from dedup.models import Cluster, Decision, OpenQuestion, Pair
 from dedup.review.answers import decisions
-from newsdedup_site.doctor.examining import examine
 from newsdedup_site.privacy import retention
 from newsdedup_site.privacy.removal import RemovalError, begin_articles, carry_out, release, withhold
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user, store_article
+from tests.site.test_doctor_finds import found
 from tests.site.test_removal import MARK, TEXT, URL, mark_everything, marked
 from tests.site.test_rights import client_of, samples
 from tests.stored_rows import columns_with
@@ -44,13 +43,13 @@ def rows_of(article_id: int) -> dict[str, Any]:
         "articles_attachedcopy": "article_id",
         "articles_followingpage": "article_page_id", "articles_articlerevision": "article_id",
     }  # fmt: skip
-    found = {}
+    rows = {}
     with connection.cursor() as cursor:
         for table, column in tables.items():
             query = f"SELECT to_jsonb(it) - 'revision' FROM {table} AS it WHERE {column} = %s ORDER BY 1"
             cursor.execute(query, [article_id])
-            found[table] = cursor.fetchall()
-    return found
+            rows[table] = cursor.fetchall()
+    return rows
 
 
 def test_a_withheld_article_is_only_in_the_rows_that_are_kept_of_it_and_comes_back_unchanged(
@@ -84,8 +83,7 @@ def test_a_withheld_article_is_only_in_the_rows_that_are_kept_of_it_and_comes_ba
 
 
 def test_it_is_in_no_page_export_or_question_and_represents_no_cluster(marked: Article, store: StoreArticle) -> None:
-    viewer = Client()
-    viewer.force_login(make_user("vera", "viewer"))
+    viewer = client_of("viewer")
     later = store(newspaper="Harbour Post", date="2026-03-05")
     cluster = make_cluster(marked, later)
     user = make_user("ada", "editor")
@@ -107,7 +105,7 @@ def test_it_is_in_no_page_export_or_question_and_represents_no_cluster(marked: A
         answer = viewer.get(url, follow=True)
         body = b"".join(answer.streaming_content) if answer.streaming else answer.content
         shown[url] = (answer.status_code, MARK.lower() in body.decode().replace("q=Zwinkelmoor", "").lower())
-    wrong = {url: found for url, found in shown.items() if found[0] != 200 or (found[1] and "?q=" not in url)}
+    wrong = {url: (status, has) for url, (status, has) in shown.items() if status != 200 or (has and "?q=" not in url)}
     assert wrong == {}
     assert "Withheld" in viewer.get(f"/articles/{marked.pk}/").content.decode()
     assert [row.values["id"] for row in exported_rows(Mode.KEEP)] == [later.pk]
@@ -153,15 +151,11 @@ def test_the_doctor_finds_nothing_after_either(marked: Article, store: StoreArti
     user = make_user("ada", "editor")
     decisions.confirm_cluster(cluster.pk, [marked.pk, *(other.pk for other in others)], user=user)
     make_pair(others[0], others[1], trigram=0.9)
-    before = faults()  # of pairs that no run has found
+    before = found()  # of pairs that no run has found
     withhold(marked.pk, reason="A dispute")
-    assert faults() <= before
+    assert found() <= before
     carry_out(begin_articles([marked.pk, others[0].pk], reason="Order of a court"))
-    assert faults() <= before
-
-
-def faults() -> set[str]:
-    return {check.invariant.name for check in examine() if not check.is_healthy}
+    assert found() <= before
 
 
 def test_the_command_withholds_and_releases(marked: Article) -> None:
