@@ -262,11 +262,15 @@ class WordHashes:
             missing = np.arange(len(words.numbers))
         known, places = np.unique(words.numbers[missing], return_index=True)
         kept = np.flatnonzero(known)[:_KEPT]
-        for number, place in zip(known[kept].tolist(), missing[places[kept]].tolist(), strict=True):
+        first = missing[places[kept]]
+        begins, ends = words.starts[first].tolist(), (words.starts + words.lengths)[first].tolist()
+        numbers, hashes = self._numbers.data, self._hashes.data  # twice as fast as the arrays
+        for number, begin, end in zip(known[kept].tolist(), begins, ends, strict=True):
             slot = (number * int(_ODD) & _ALL) >> int(_BELOW_SLOT)
-            while self._numbers[slot]:
+            while numbers[slot]:
                 slot = (slot + 1) & _LAST_SLOT
-            self._numbers[slot], self._hashes[slot] = number, self._hash_of(words.word(place))
+            numbers[slot] = number
+            hashes[slot] = self._hash_of(words.data[begin:end].decode("utf-8", "surrogatepass"))
         self._count += len(kept)
 
 
