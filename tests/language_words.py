@@ -8,7 +8,7 @@ from pathlib import Path
 from babel import Locale
 from babel.numbers import get_currency_name
 
-from dedup.detection.comparison.prepared import _words_in
+from dedup.detection.comparison.lexicon import typography, words_in
 
 FILE = Path(__file__).parents[1] / "dedup/detection/comparison/language_words.json"
 LANGUAGES = (
@@ -52,7 +52,7 @@ def words() -> dict[str, object]:
 
 def single_words(names: Iterable[str]) -> set[str]:
     """Return the names that are one word of two letters or more."""
-    found = map(_words_in, names)
+    found = map(words_in, map(typography, names))
     return {parts[0].casefold() for parts in found if len(parts) == 1 and len(parts[0]) > 1}
 
 

@@ -18,8 +18,17 @@ from rapidfuzz.distance import OSA, Levenshtein
 from rapidfuzz.process import extractOne
 
 from articles.normalization.times import is_before
-from dedup.detection.comparison.alignment import NEAR_EQUAL, Change, Match, Replacement, is_longer, match_sentences
-from dedup.detection.comparison.prepared import NAME, NUMBER, PreparedArticle, masked_form
+from dedup.detection.comparison.alignment import (
+    NEAR_EQUAL,
+    Change,
+    Match,
+    Replacement,
+    Sharing,
+    is_longer,
+    match_sentences,
+)
+from dedup.detection.comparison.lexicon import NAME, NUMBER
+from dedup.detection.comparison.prepared import PreparedArticle, masked_form
 from dedup.detection.comparison.recurring import NO_RECURRENCE, Coverage, Recurrence, coverage, is_rare, recurring_in
 
 # How many words from the start of an article count as its lead: its first sentence, in most newspapers.
@@ -97,11 +106,15 @@ def compare(
     right: PreparedArticle,
     left_recurrence: Recurrence = NO_RECURRENCE,
     right_recurrence: Recurrence = NO_RECURRENCE,
+    sharing: Sharing | None = None,
 ) -> Comparison:
-    """Return how two articles compare; symmetric, except for what is said of left and right."""
+    """Return how two articles compare; symmetric, except for what is said of left and right.
+
+    `sharing`: as in match_sentences, of the shorter and the longer one.
+    """
     swapped = is_longer(left, right)
     shorter, longer = (right, left) if swapped else (left, right)
-    matches = match_sentences(shorter, longer)
+    matches = match_sentences(shorter, longer, sharing)
     replacements = [replacement for match in matches for replacement in match.replacements]
     if swapped:
         replacements = [
@@ -111,31 +124,32 @@ def compare(
     exact = [match for match in matches if match.exact]
     texts = left_recurrence.text, right_recurrence.text
     common = texts[swapped].common
+    rare, missing = shorter.rare_words(common), shorter.vocabulary - longer.vocabulary
     earlier = _earlier(left, right)
     later = {"left": right, "right": left}.get(earlier, longer)
     return Comparison(
         days=abs((left.date - right.date).days),
         same_newspaper=left.newspaper == right.newspaper,
-        shorter_words=len(shorter.words),
-        longer_words=len(longer.words),
+        shorter_words=shorter.size,
+        longer_words=longer.size,
         shorter_sentences=len(shorter.sentence_keys),
         longer_sentences=len(longer.sentence_keys),
         exact_sentences=len(exact),
         close_sentences=len(matches) - len(exact),
-        exact_share=_share(sum(match.equal for match in exact), len(shorter.words)),
-        matched_share=_share(matched, len(shorter.words)),
-        matched_longer=_share(matched, len(longer.words)),
+        exact_share=_share(sum(match.equal for match in exact), shorter.size),
+        matched_share=_share(matched, shorter.size),
+        matched_longer=_share(matched, longer.size),
         longer_lead_matched=_lead_matched(longer, {match.right: match.equal for match in matches}),
-        earlier_kept=_share(matched, len((left if later is right else right).words)),
-        later_new=1 - _share(matched, len(later.words)),
+        earlier_kept=_share(matched, (left if later is right else right).size),
+        later_new=1 - _share(matched, later.size),
         new_lead=_new_lead(later, left if later is right else right),
         own_parts=_own_parts(longer, {match.right: match.equal for match in matches}),
         quoted=_quoted_share(shorter, longer, matches),
         phrases=coverage(shorter.masked, longer.masked, recurring_in(shorter.masked, texts)),
         series_known=texts[0].known and texts[1].known,
         numbers_kept=_numbers_kept(shorter, longer),
-        rare_words_kept=_words_kept(shorter.rare_words(common), longer),
-        words_kept=_words_kept(shorter.vocabulary, longer),
+        rare_words_kept=_words_kept(len(rare), missing & rare, longer),
+        words_kept=_words_kept(len(shorter.vocabulary), missing, longer),
         subjects_swapped=_subjects_swapped(left, right, (texts[0].common, texts[1].common)),
         subjects_replaced=_replaced_subjects(replacements, left, right, (texts[0].common, texts[1].common)),
         subject_exchanges=_subject_exchanges(replacements, left, right),
@@ -195,7 +209,7 @@ def _numbers_kept(shorter: PreparedArticle, longer: PreparedArticle) -> float:
 
 def _new_lead(later: PreparedArticle, earlier: PreparedArticle) -> float:
     """Return the share of an article's first _FIRST_WORDS that an earlier one lacks, 0..1; 0 without words."""
-    first = set(later.words[:_FIRST_WORDS])
+    first = set(later.words_at(slice(_FIRST_WORDS)))
     return len([word for word in first - earlier.vocabulary if not _has(earlier, word)]) / max(len(first), 1)
 
 
@@ -203,9 +217,9 @@ def _own_parts(longer: PreparedArticle, equal: Mapping[int, int]) -> tuple[int, 
     """Return how many words of an article do not match before its first matched sentence, up to the last, and after."""
     starts = longer.starts
     if not equal:
-        return len(longer.words), 0, 0
+        return longer.size, 0, 0
     first, last = starts[min(equal)], starts[max(equal) + 1]
-    return first, last - first - sum(equal.values()), len(longer.words) - last
+    return first, last - first - sum(equal.values()), longer.size - last
 
 
 def _quoted_share(shorter: PreparedArticle, longer: PreparedArticle, matches: Sequence[Match]) -> float:
@@ -258,16 +272,18 @@ def _has(article: PreparedArticle, word: str) -> bool:
     return known
 
 
-def _words_kept(words: AbstractSet[str], other: PreparedArticle) -> float:
-    """Return the share of these distinct words that another article has, 0..1, smoothed: 1 if there are none."""
-    missing = words - other.vocabulary
+def _words_kept(words: int, missing: AbstractSet[str], other: PreparedArticle) -> float:
+    """Return the share of distinct words that another article has, 0..1, smoothed: 1 if there are none.
+
+    `missing`: those of them that are not in its text; near-equal ones may be.
+    """
     searched: Collection[str] = missing
     if len(missing) > _MOST_SEARCHED:
         ordered = sorted(missing)
         searched = [ordered[len(ordered) * place // _MOST_SEARCHED] for place in range(_MOST_SEARCHED)]
     found = sum([_has(other, word) for word in searched])
-    kept = len(words) - len(missing) + found * len(missing) / max(len(searched), 1)
-    return (kept + 1) / (len(words) + 1)
+    kept = words - len(missing) + found * len(missing) / max(len(searched), 1)
+    return (kept + 1) / (words + 1)
 
 
 def _subjects_swapped(

@@ -11,7 +11,8 @@ import regex
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import removed_by, without_boilerplate
 from articles.normalization.text import normalize_text
-from dedup.detection.comparison.prepared import Span, typography
+from dedup.detection.comparison.lexicon import typography
+from dedup.detection.comparison.prepared import Span
 
 _RUN = regex.compile(r"\S+")
 # No ASCII character composes with what is before it, so a text is made of such parts and of what is between them.

@@ -17,7 +17,7 @@ from typing import Final
 
 from dedup.detection.comparison.alignment import Change, Replacement
 from dedup.detection.comparison.language_words import CURRENCIES, SCALES, UNITS, WEEKDAYS
-from dedup.detection.comparison.prepared import DATE, MONTH, NAME, NUMBER, word_kind
+from dedup.detection.comparison.lexicon import DATE, MONTH, NAME, NUMBER, word_kind
 
 # Up to this many other words may be replaced with a number or a date, and with a name.
 _OTHERS_BY_A_NUMBER = 2
@@ -54,7 +54,6 @@ def plain_changes(
 
 
 def _plain(replacement: Replacement) -> list[Replacement | None]:
-    left, right = replacement.left.split(), replacement.right.split()
     if replacement.change is Change.SPELLING:
         scaled = other_scale(replacement.left, replacement.right)
         return [replacement._replace(change=Change.UNIT) if scaled else replacement]
@@ -62,6 +61,7 @@ def _plain(replacement: Replacement) -> list[Replacement | None]:
         return [None]
     if replacement.change is Change.UNIT:
         return [_unit(replacement)]
+    left, right = replacement.left.split(), replacement.right.split()
     if replacement.change is Change.NAME:
         return [_name(replacement, left, right) if replacement.alone else None]
     return _numbers(replacement, left, right)

@@ -15,6 +15,7 @@ from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.normalization.times import PublicationTime
 from articles.normalization.titles import plain_title
+from dedup.detection.comparison.alignment import Sharing, in_order, sharing_sentences
 from dedup.detection.comparison.compare import Comparison, compare
 from dedup.detection.comparison.prepared import ArticleText, PreparedArticle, Preparer
 from dedup.detection.comparison.recurring import NO_RECURRING_TEXT, HeadlineSeries, Recurrence, RecurringText
@@ -25,6 +26,8 @@ from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, NOTHING_LEFT, RU
 from dedup.detection.verdicts.same_as import is_same
 from dedup.detection.verdicts.verdict import Judgement, judgement_of
 
+# Few enough for the word pairs of their articles to stay in the processor's cache.
+_COMPARED_AT_ONCE = 40
 # An article takes about 40 kB.
 _KEPT_ARTICLES = 1_000
 
@@ -73,17 +76,21 @@ class PreparedArticles:
             self._articles.move_to_end(key)
         return article
 
-    def prepare(self, key: Hashable, stored: StoredArticle, boilerplate: Mode) -> JudgedArticle:
-        """Return an article prepared for comparison, with or without its boilerplate, and keep it under a key."""
-        headline = plain_title(stored.headline, stored.affixes)
-        content = without_boilerplate(stored.content, stored.boilerplate, boilerplate)
-        masked = stored.masked if content == stored.content else None
-        text = ArticleText(stored.newspaper, stored.date, headline, content, masked, stored.time)
-        form = self._preparer.headline_form(headline) if stored.form is None else stored.form
-        self._articles[key] = article = JudgedArticle(self._preparer.prepare(text), form)
-        if len(self._articles) > _KEPT_ARTICLES:
+    def prepare(self, stored: Sequence[tuple[Hashable, StoredArticle]], boilerplate: Mode) -> list[JudgedArticle]:
+        """Return articles prepared for comparison, with or without their boilerplate, and keep each under its key."""
+        texts: list[ArticleText] = []
+        forms: list[str] = []
+        for _, article in stored:
+            headline = plain_title(article.headline, article.affixes)
+            content = without_boilerplate(article.content, article.boilerplate, boilerplate)
+            masked = article.masked if content == article.content else None
+            texts.append(ArticleText(article.newspaper, article.date, headline, content, masked, article.time))
+            forms.append(self._preparer.headline_form(headline) if article.form is None else article.form)
+        found = list(map(JudgedArticle, self._preparer.prepare_all(texts), forms))
+        self._articles.update(zip([key for key, _ in stored], found, strict=True))
+        while len(self._articles) > _KEPT_ARTICLES:
             self._articles.popitem(last=False)
-        return article
+        return found
 
     def clear(self) -> None:
         """Forget all articles."""
@@ -175,9 +182,11 @@ class MonthFacts:
         return self.series.recurrence_of(article.newspaper, article.date, judged.form, text)
 
 
-def compared(left: JudgedArticle, right: JudgedArticle, facts: MonthFacts) -> Comparison:
+def compared(
+    left: JudgedArticle, right: JudgedArticle, facts: MonthFacts, sharing: Sharing | None = None
+) -> Comparison:
     """Return the full comparison of two articles. `facts` are of the month of the later one."""
-    return compare(left.article, right.article, facts.recurrence_of(left), facts.recurrence_of(right))
+    return compare(left.article, right.article, facts.recurrence_of(left), facts.recurrence_of(right), sharing)
 
 
 def judgement_on(
@@ -190,7 +199,7 @@ def judgement_on(
         return judgement.overruled(VerdictKind.TEMPLATE, RULE_REASON)
     if pair.left in rulings.groups and rulings.groups[pair.left] == rulings.groups.get(pair.right):
         return judgement.overruled(VerdictKind.TEMPLATE, GROUP_RULE_REASON)
-    if terms.boilerplate is not Mode.KEEP and not (left.article.words and right.article.words):
+    if terms.boilerplate is not Mode.KEEP and not (left.article.size and right.article.size):
         return judgement.overruled(VerdictKind.SIMILAR, NOTHING_LEFT)
     if pair.leftover:
         return judgement.overruled(VerdictKind.SIMILAR, leftover(pair.leftover))
@@ -198,17 +207,32 @@ def judgement_on(
 
 
 def judged(
-    pair: JudgedPair, left: JudgedArticle, right: JudgedArticle, facts: MonthFacts, terms: Terms, rulings: Rulings
+    pairs: Sequence[JudgedPair],
+    articles: Mapping[int, JudgedArticle],
+    facts: MonthFacts,
+    terms: Terms,
+    rulings: Rulings,
+) -> Iterator[JudgedRow]:
+    """Yield the verdicts on pairs as rows to store. `facts` are of the month of the later article of each."""
+    for start in range(0, len(pairs), _COMPARED_AT_ONCE):
+        some = [(pair, articles[pair.left], articles[pair.right]) for pair in pairs[start : start + _COMPARED_AT_ONCE]]
+        sharing = sharing_sentences([in_order(left.article, right.article) for _, left, right in some])
+        for (pair, left, right), shared in zip(some, sharing, strict=True):
+            comparison = compared(left, right, facts, shared)
+            judgement = judgement_on(pair, left, right, comparison, terms, rulings)
+            left_longer = left.article.size > right.article.size
+            yield _row(pair, comparison, judgement, terms.same_as, left_longer=left_longer)
+
+
+def _row(
+    pair: JudgedPair, comparison: Comparison, judgement: Judgement, same_as: SameAs, *, left_longer: bool
 ) -> JudgedRow:
-    """Return the verdict on a pair as a row to store. `facts` are of the month of the later article."""
-    comparison = compared(left, right, facts)
-    judgement = judgement_on(pair, left, right, comparison, terms, rulings)
     found = judgement.measured
     matched, own = (comparison.matched_share, comparison.matched_longer), (found.shorter_own, found.longer_own)
-    if len(left.article.words) > len(right.article.words):
+    if left_longer:
         matched, own = matched[::-1], own[::-1]
     chances, relation = (judgement.probability, judgement.duplicate_probability), found.relation.value
     reasons = json.dumps(judgement.reasons, ensure_ascii=False)
-    joins = is_same(terms.same_as, relation, judgement.duplicate_probability, matched)
+    joins = is_same(same_as, relation, judgement.duplicate_probability, matched)
     row = (judgement.kind, *chances, reasons, joins, *matched, relation, found.probability, *own)
     return JudgedRow(pair.id, *row, found.new_text, found.quoted)

@@ -13,6 +13,7 @@ import datetime
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from articles.normalization.times import Precision
@@ -250,7 +251,7 @@ class Additions:
         prepared = self._texts[source].prepared
         if 2 * sum(prepared.sentence_keys[place] in self._sets[key] for key in others) >= len(others):
             return False
-        pairs = prepared.word_pairs(place)
+        pairs = set(map(hash, pairwise(prepared.words_at(slice(*prepared.starts[place : place + 2])))))
         lacking = [key for key in others if len(pairs & self._word_pairs[key]) < _HAS * len(pairs)]
         before, later = set(prepared.sentence_keys[:place]), set(prepared.sentence_keys[place + 1 :])
         # A text goes on past the place, or ends there with others.

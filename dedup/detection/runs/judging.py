@@ -129,9 +129,10 @@ class ArticleCache:
         rows = list(Article.objects.filter(pk__in=wanted - found.keys()).values_list(*_ARTICLE_COLUMNS))
         newspapers = Newspaper.objects.in_bulk({row[1] for row in rows})
         affixes = {number: newspaper.affixes for number, newspaper in newspapers.items()}
-        for *columns, revision in rows:
-            stored = _stored_article(columns, affixes, revision)
-            found[stored.id] = self._prepared.prepare((stored.id, revision, boilerplate), stored, boilerplate)
+        stored = [_stored_article(columns, affixes, revision) for *columns, revision in rows]
+        keyed = [((article.id, row[-1], boilerplate), article) for article, row in zip(stored, rows, strict=True)]
+        prepared = self._prepared.prepare(keyed, boilerplate)
+        found.update(zip([article.id for article in stored], prepared, strict=True))
         return found
 
     def clear(self) -> None:
@@ -209,8 +210,7 @@ def judged_rows(
     """Yield the verdicts of pairs of a month."""
     rulings = _rulings(pairs)
     for batch in _batches(month, pairs, terms.boilerplate, texts, cache):
-        for pair in batch.pairs:
-            yield judged(pair, *batch.articles_of(pair), batch.facts, terms, rulings)
+        yield from judged(batch.pairs, batch.articles, batch.facts, terms, rulings)
         on_judged(len(batch.pairs))
 
 

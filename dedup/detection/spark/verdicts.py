@@ -46,6 +46,9 @@ FORMS: Final = needed(newspaper=pa.int64(), day=pa.int64(), form=pa.string())
 # The articles of dense groups, each with the lowest one of its group.
 GROUPED: Final = needed(article=pa.int64(), group=pa.int64())
 
+# The articles of so many pairs are prepared at a time.
+_PAIRS_AT_ONCE = 500
+
 
 class ToLearn(NamedTuple):
     """The newspapers of a month's pairs that one task learns from: those whose number divided by `bucket[1]` leaves
@@ -187,12 +190,13 @@ def judged_pairs(work: Work, pairs: pa.Table, learnt: Learnt, basis: Basis) -> d
         key=lambda row: (max(row[0], row[1]), row[2], row[3]),
     )
     with without_collector():
-        return {
-            (left, right): judged(
-                JudgedPair(0, left, right, leftover), known[left], known[right], facts, basis.terms, rulings
-            )
-            for _, _, left, right, leftover in ordered
-        }
+        rows: dict[IdPair, JudgedRow] = {}
+        for start in range(0, len(ordered), _PAIRS_AT_ONCE):
+            some = [JudgedPair(0, *row[2:]) for row in ordered[start : start + _PAIRS_AT_ONCE]]
+            articles = known.of({article for pair in some for article in (pair.left, pair.right)})
+            for pair, row in zip(some, judged(some, articles, facts, basis.terms, rulings), strict=True):
+                rows[pair.left, pair.right] = row
+        return rows
 
 
 def verdict_table(rows: Mapping[IdPair, JudgedRow]) -> pa.Table:
@@ -213,16 +217,19 @@ def _articles_of(work: Work, pairs: pa.Table) -> pa.Table:
 
 
 class _Articles:
-    """Articles prepared for comparison when they are first asked for."""
+    """Articles prepared for comparison when they are first asked for, and kept for a while."""
 
     def __init__(self, articles: pa.Table, affixes: Mapping[int, Sequence[str]], terms: Terms) -> None:
         self._rows = {article: row for row, article in enumerate(articles["id"].to_pylist())}
         self._articles, self._affixes, self._mode = articles, affixes, terms.boilerplate
         self._prepared = PreparedArticles()
 
-    def __getitem__(self, article: int) -> JudgedArticle:
-        known = self._prepared.find(article)
-        return known or self._prepared.prepare(article, self._stored(article), self._mode)
+    def of(self, wanted: set[int]) -> dict[int, JudgedArticle]:
+        """Return these articles."""
+        known = {article: self._prepared.find(article) for article in sorted(wanted)}
+        missing = [(article, self._stored(article)) for article, found in known.items() if found is None]
+        made = zip([article for article, _ in missing], self._prepared.prepare(missing, self._mode), strict=True)
+        return dict(made) | {article: found for article, found in known.items() if found}
 
     def _stored(self, article: int) -> StoredArticle:
         [row] = self._articles.slice(self._rows[article], 1).to_pylist()

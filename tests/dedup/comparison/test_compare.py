@@ -13,16 +13,8 @@ from hypothesis import strategies as st
 from dedup.detection.comparison import recurring
 from dedup.detection.comparison.alignment import Change, Replacement, match_sentences
 from dedup.detection.comparison.compare import Comparison, compare
-from dedup.detection.comparison.prepared import (
-    DATE,
-    NAME,
-    NUMBER,
-    OTHER,
-    ArticleText,
-    PreparedArticle,
-    Preparer,
-    shown_sentences,
-)
+from dedup.detection.comparison.lexicon import DATE, NAME, NUMBER, OTHER
+from dedup.detection.comparison.prepared import ArticleText, PreparedArticle, Preparer, shown_sentences
 from dedup.detection.comparison.recurring import (
     HeadlineSeries,
     Recurrence,
