@@ -110,11 +110,7 @@ urlpatterns = [
     path("imports/<int:import_id>/cancel/", files.import_cancel, name="import_cancel"),
     path("imports/<int:import_id>/rejects.jsonl", files.import_rejects, name="import_rejects"),
     path("newspapers/<int:newspaper_id>/rule/", newspapers.extraction_rule, name="extraction_rule"),
-    path(
-        "newspapers/<int:newspaper_id>/rule/apply/",
-        newspapers.extraction_rule_apply,
-        name="extraction_rule_apply",
-    ),
+    path("newspapers/<int:newspaper_id>/rule/apply/", newspapers.extraction_rule_apply, name="extraction_rule_apply"),
     path("newspapers/merges/", newspapers.merges, name="newspaper_merges"),
     path("newspapers/merges/new/", newspapers.merge, name="newspaper_merge"),
     path("newspapers/merges/<int:merge_id>/undo/", newspapers.merge_undo, name="newspaper_merge_undo"),

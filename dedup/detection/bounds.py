@@ -104,9 +104,7 @@ def general_bounds(config: PassConfig) -> Bounds:
     """Return the bounds for pairs of newspapers without a rule."""
     score, days = _bounds_in(config)
     return Bounds(
-        getattr(config, score) if score else 0.0,
-        getattr(config, days) if days else ANY_DAYS,
-        retired=config.retired,
+        getattr(config, score) if score else 0.0, getattr(config, days) if days else ANY_DAYS, retired=config.retired
     )
 
 

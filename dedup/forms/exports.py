@@ -168,9 +168,7 @@ class SampleForm(StyledForm):
         label=_PLANNED["pass_name"].label,
     )
     bands = forms.CharField(
-        initial=", ".join(map(str, _USUAL.bands)),
-        label=_PLANNED["bands"].label,
-        help_text=_PLANNED["bands"].help,
+        initial=", ".join(map(str, _USUAL.bands)), label=_PLANNED["bands"].label, help_text=_PLANNED["bands"].help
     )
     seed = forms.IntegerField(
         min_value=0,

@@ -125,8 +125,7 @@ class Link(Row):
     left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
     right = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(
-        max_length=15,
-        choices=dict(Kind.choices) | {answer.link: answer.facts.link_label for answer in Answer},
+        max_length=15, choices=dict(Kind.choices) | {answer.link: answer.facts.link_label for answer in Answer}
     )
 
     class Meta:

@@ -67,9 +67,7 @@ class CrowdedArticle(Row):
     run = models.ForeignKey(DetectionRun, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["pass_name", "article"], name="one_crowd_a_pass"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["pass_name", "article"], name="one_crowd_a_pass")]
 
 
 class DenseGroup(Ruled):

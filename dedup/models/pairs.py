@@ -323,9 +323,7 @@ class OpenQuestion(models.Model):
         indexes = [
             models.Index(fields=["-change", "doubt", "number", "id"], condition=Q(asked=True), name="question_asked"),
             models.Index(
-                fields=["-change", "doubt", "number", "id"],
-                condition=Q(certain=True),
-                name="question_certain",
+                fields=["-change", "doubt", "number", "id"], condition=Q(certain=True), name="question_certain"
             ),
             models.Index(
                 fields=["-change", "doubt", "number", "id"], condition=Q(conflict=True), name="question_conflict"

@@ -22,11 +22,7 @@ class StoredReport(Row):
     asked = models.JSONField(help_text="The scope and the options.")
     key = models.CharField(max_length=64, help_text="A digest of what was asked.")
     job = models.ForeignKey(
-        Job,
-        null=True,
-        on_delete=models.SET_NULL,
-        related_name="+",
-        help_text="The job that somebody waits for.",
+        Job, null=True, on_delete=models.SET_NULL, related_name="+", help_text="The job that somebody waits for."
     )
     error = models.TextField(blank=True, default="", help_text="Why it could not be computed after a run.")
     computed_at = models.DateTimeField(null=True)
@@ -101,9 +97,7 @@ class FittedModel(Row):
 
     class Meta:
         ordering = ["-id"]
-        constraints = [
-            models.UniqueConstraint(fields=["in_use"], condition=Q(in_use=True), name="one_model_in_use"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["in_use"], condition=Q(in_use=True), name="one_model_in_use")]
 
 
 class Lesson(Row):

@@ -87,7 +87,7 @@ class Profile(Row):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_profile"),
+            models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_profile")
         ]
 
 
@@ -198,9 +198,7 @@ class RunBlock(Row):
 
     class Meta:
         ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["run", "pass_name", "first_day"], name="one_mark_a_block"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["run", "pass_name", "first_day"], name="one_mark_a_block")]
 
 
 class RunPhase(Row):

@@ -177,11 +177,7 @@ def _offer_rule(request: HttpRequest, decided: Pair) -> None:
 
 
 def comparison(
-    request: HttpRequest,
-    left: Article,
-    right: Article,
-    found: MarkedEvidence = NO_EVIDENCE,
-    urls: Urls | None = None,
+    request: HttpRequest, left: Article, right: Article, found: MarkedEvidence = NO_EVIDENCE, urls: Urls | None = None
 ) -> dict[str, Any]:
     """Return what the comparison of two texts shows, as the request asks for it; `urls`, if they are read already."""
     compared = side_by_side(left, right, found.marks, urls_of(left, right) if urls is None else urls)

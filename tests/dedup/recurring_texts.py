@@ -5,13 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dedup.detection.comparison.prepared import PreparedArticle
-from dedup.detection.comparison.recurring import (
-    LEAST_KNOWN,
-    RecurringText,
-    common_words,
-    printings,
-    recurring_between,
-)
+from dedup.detection.comparison.recurring import LEAST_KNOWN, RecurringText, common_words, printings, recurring_between
 from dedup.detection.kernels.masked_shingles import ShingleSets
 from dedup.detection.kernels.tokens import distinct
 

@@ -220,11 +220,7 @@ def test_what_is_locked_is_listed_the_longest_first(clock) -> None:
     for number in range(LIMITS["name"].failures):
         failed("ben", f"198.51.100.{number}", minutes=2)
     clock.move_to(at(3))
-    assert locks() == [
-        Locked("ben", "", at(62)),
-        Locked("", OFFICE, at(61)),
-        Locked("mara", HOME, at(15)),
-    ]
+    assert locks() == [Locked("ben", "", at(62)), Locked("", OFFICE, at(61)), Locked("mara", HOME, at(15))]
     clock.move_to(at(15))
     assert [(lock.name, lock.address) for lock in locks()] == [("ben", ""), ("", OFFICE)]
     clock.move_to(at(62))

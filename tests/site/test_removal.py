@@ -39,14 +39,7 @@ from articles.storage.removed import REFUSED
 from crawlers.models import Crawl, CrawlSchedule, PendingLink, Recheck, SourceValidator, Trial, Visit
 from dedup import models
 from dedup.review.answers import decisions
-from newsdedup_site.privacy.removal import (
-    RemovalError,
-    allow_again,
-    begin_articles,
-    begin_newspaper,
-    carry_out,
-    hide,
-)
+from newsdedup_site.privacy.removal import RemovalError, allow_again, begin_articles, begin_newspaper, carry_out, hide
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_run, make_series
 from tests.stored_rows import columns_with

@@ -221,10 +221,7 @@ VIEWED = {
 
 @pytest.mark.parametrize(
     ("role", "viewed", "added"),
-    [
-        ("admin", VIEWED, {"articles.newspaper", "articles.newspaperalias", "dedup.profile"}),
-        ("editor", set(), set()),
-    ],
+    [("admin", VIEWED, {"articles.newspaper", "articles.newspaperalias", "dedup.profile"}), ("editor", set(), set())],
 )
 def test_what_the_settings_show_and_take(role: str, viewed: set[str], added: set[str]) -> None:
     client = client_of(role)

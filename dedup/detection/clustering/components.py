@@ -171,10 +171,7 @@ class _Editions:
         if common <= 0:
             return 0.0
         # The two editions' lengths follow from what each has of the one between, and it of them.
-        return max(
-            common * self._matched[one][between] / has_one,
-            common * self._matched[other][between] / has_other,
-        )
+        return max(common * self._matched[one][between] / has_one, common * self._matched[other][between] / has_other)
 
 
 class _Joining:

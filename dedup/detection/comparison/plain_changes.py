@@ -26,11 +26,7 @@ _OTHERS_BY_A_NAME = 1
 _LONGEST_NAME = 4
 # A shorter one is an initial, or a word as So and On.
 _SHORTEST_NAME = 3
-_KINDS: Mapping[Change, Collection[int]] = {
-    Change.NUMBER: (NUMBER,),
-    Change.DATE: (DATE, MONTH),
-    Change.NAME: (NAME,),
-}
+_KINDS: Mapping[Change, Collection[int]] = {Change.NUMBER: (NUMBER,), Change.DATE: (DATE, MONTH), Change.NAME: (NAME,)}
 
 
 # A few words, most of them numbers and months, are replaced again and again.

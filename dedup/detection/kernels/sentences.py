@@ -190,10 +190,7 @@ def _index(
 
 
 def _postings(
-    hashes: npt.NDArray[np.signedinteger[Any]],
-    owners: IntArray,
-    weights: npt.NDArray[np.float64],
-    kept: IntArray,
+    hashes: npt.NDArray[np.signedinteger[Any]], owners: IntArray, weights: npt.NDArray[np.float64], kept: IntArray
 ) -> tuple[Postings, npt.NDArray[np.float64]]:
     """Return the sentences that several of the texts have, of those at the places `kept`, and their weights."""
     places, groups = _found(hashes[kept], repeated_sentences(hashes[kept], 2).hashes)

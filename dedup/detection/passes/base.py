@@ -30,11 +30,7 @@ _NO_LIMIT = 36_500
 def included(default: bool, source: str) -> Any:
     """Declare whether runs include a pass."""
     return setting(
-        default,
-        help="Whether runs include this pass.",
-        source=source,
-        label="Use this pass",
-        effect=SettingEffect.SAME,
+        default, help="Whether runs include this pass.", source=source, label="Use this pass", effect=SettingEffect.SAME
     )
 
 

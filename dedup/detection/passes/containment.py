@@ -27,13 +27,7 @@ from dedup.detection.passes.base import (
     too_far,
 )
 from dedup.detection.passes.members import ArticleMembers, MemberPass, scored
-from dedup.detection.passes.reading import (
-    first_day_read,
-    read_hashes,
-    read_holders,
-    read_shingles,
-    read_shingles_of,
-)
+from dedup.detection.passes.reading import first_day_read, read_hashes, read_holders, read_shingles, read_shingles_of
 from dedup.detection.types import Mark, Phase, Tally, Window
 
 # Each part reads all articles and keeps the shingles of one range: so many articles' worth are half a gigabyte.

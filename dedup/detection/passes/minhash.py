@@ -128,10 +128,7 @@ class MinhashPass(Pass):
     config_class: ClassVar[type[PassConfig]] = MinhashConfig
     mark: ClassVar[Mark] = Mark.CHARACTERS
     marked_note: ClassVar[str] = "every {shingle} characters in a row that both texts have."
-    cites: ClassVar[tuple[str, ...]] = (
-        BRODER_1997,
-        _LI_2012,
-    )
+    cites: ClassVar[tuple[str, ...]] = (BRODER_1997, _LI_2012)
     spread: ClassVar[Spread | None] = Spread.BANDS
     seconds_an_article: ClassVar[float] = 0.0006
 

@@ -334,10 +334,7 @@ def shingles_of_rows(rows: Sequence[Any]) -> ArticleShingles:
     fresh = iter(made.split())
     sets = [next(fresh) if row[3] is None else np.frombuffer(row[3], dtype="<u4") for row in rows]
     return ArticleShingles(
-        _ids(rows),
-        np.array([row[2] for row in rows], dtype=np.int64),
-        _days(rows),
-        ShingleSets.of(sets, np.uint32),
+        _ids(rows), np.array([row[2] for row in rows], dtype=np.int64), _days(rows), ShingleSets.of(sets, np.uint32)
     )
 
 

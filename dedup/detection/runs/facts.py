@@ -19,12 +19,7 @@ from dedup.detection.types import Phase, VerdictKind
 from dedup.models import Cluster, DenseGroup, DetectionRun, Evidence, Membership, Pair, Verdict
 
 # Labels for the verdicts that a run counts over all proposed pairs.
-_KINDS = {
-    "duplicate": "duplicates",
-    "version": "new versions",
-    "template": "templates",
-    "similar": "merely similar",
-}
+_KINDS = {"duplicate": "duplicates", "version": "new versions", "template": "templates", "similar": "merely similar"}
 
 
 # The counts of a run in reading order.

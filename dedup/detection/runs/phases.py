@@ -195,9 +195,6 @@ def _planned(run: DetectionRun, names: Collection[str]) -> dict[str, RunPhase]:
     phases = enumerate(all_phases())
     planned = [RunPhase(run=run, name=name, position=position) for position, name in phases if name in names]
     RunPhase.objects.bulk_create(
-        planned,
-        update_conflicts=True,
-        unique_fields=["run", "name"],
-        update_fields=["state", "total", "done", "found"],
+        planned, update_conflicts=True, unique_fields=["run", "name"], update_fields=["state", "total", "done", "found"]
     )
     return {row.name: row for row in run.phases.all()}

@@ -81,12 +81,7 @@ def start_run(
     ):
         last.profile, last.profile_name, last.requested_by_id = profile, asked_as, user_id
         return resumed(last)
-    return DetectionRun.objects.create(
-        profile=profile,
-        profile_name=asked_as,
-        requested_by_id=user_id,
-        **asked,
-    )
+    return DetectionRun.objects.create(profile=profile, profile_name=asked_as, requested_by_id=user_id, **asked)
 
 
 def end_killed_runs() -> None:

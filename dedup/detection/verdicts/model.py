@@ -176,10 +176,7 @@ def default_model() -> VerdictModel:
 
 
 def fit(
-    rows: Sequence[Sequence[float]],
-    labels: Sequence[str],
-    weights: Sequence[float],
-    prior: VerdictModel | None = None,
+    rows: Sequence[Sequence[float]], labels: Sequence[str], weights: Sequence[float], prior: VerdictModel | None = None
 ) -> VerdictModel:
     """Return the model fitted to rows of features with a label (LABELS) and a positive weight each; deterministic.
 

@@ -278,11 +278,7 @@ _CENTS = 100
 
 # Every feature under what an editor calls it.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Phrases that both have": (
-        "fresh phrases contained",
-        "series unknown, phrases contained",
-        "phrases contained",
-    ),
+    "Phrases that both have": ("fresh phrases contained", "series unknown, phrases contained", "phrases contained"),
     "Phrases that the newspaper prints again and again": ("phrases recur", "phrases recur in the same newspaper"),
     "Rare words that both have": ("rare words kept", "series unknown, words kept", "words kept"),
     "Sentences that match": ("matched words", "number of matched words", "number of words not matched"),

@@ -21,12 +21,7 @@ from django.utils import timezone
 from articles.models import Article
 from articles.storage.fingerprints import fingerprint
 from dedup.answers import Answer
-from dedup.detection.clustering.constraints import (
-    KnownConstraints,
-    constraints_in_force,
-    implications,
-    lock_review,
-)
+from dedup.detection.clustering.constraints import KnownConstraints, constraints_in_force, implications, lock_review
 from dedup.detection.clustering.questions import renewed_questions
 from dedup.detection.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow

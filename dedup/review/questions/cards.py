@@ -138,8 +138,5 @@ def _text(kept: Article, found: Sequence[Article]) -> Text:
         headline = [segment for block in compared.blocks for segment in block.right]
         copies.append(Copy(article, headline, compared.identical))
     return Text(
-        copies=copies,
-        more=max(len(found) - COPIES_SHOWN, 0),
-        words=differences.right_words,
-        differences=differences,
+        copies=copies, more=max(len(found) - COPIES_SHOWN, 0), words=differences.right_words, differences=differences
     )

@@ -166,13 +166,7 @@ _TABS: tuple[Tab, ...] = (
         "Pairs that were judged duplicates but that clusters keep apart, and clusters that contradict a decision.",
         "Nothing contradicts anything.",
     ),
-    Tab(
-        "later",
-        "Later",
-        "Questions that you put off.",
-        "You have put off no question.",
-        rows=_later,
-    ),
+    Tab("later", "Later", "Questions that you put off.", "You have put off no question.", rows=_later),
     Tab(
         DISAGREEMENTS,
         "Disagreements",

@@ -36,10 +36,7 @@ MORE_ARTICLES = [
     row(2, "2026-05-02", "Hill Gazette", "Exhibition of glass", f"{GLASS} {WIRE}"),
     row(3, "2026-05-09", "Hill Gazette", "Wind and rain", RAIN),
 ]
-MORE_LABELS = [
-    {"a": "n1", "b": "n2", "label": "D", "weight": 2},
-    {"a": "n2", "b": "n3", "label": "N", "weight": 4},
-]
+MORE_LABELS = [{"a": "n1", "b": "n2", "label": "D", "weight": 2}, {"a": "n2", "b": "n3", "label": "N", "weight": 4}]
 
 
 @pytest.fixture

@@ -15,17 +15,7 @@ from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.runs.evidence import store_candidates, update_best_scores
 from dedup.detection.types import Candidate
-from dedup.models import (
-    Cluster,
-    Decision,
-    DetectionRun,
-    Evidence,
-    Link,
-    Membership,
-    OpenQuestion,
-    Pair,
-    Profile,
-)
+from dedup.models import Cluster, Decision, DetectionRun, Evidence, Link, Membership, OpenQuestion, Pair, Profile
 from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, split_cluster
 from dedup.review.answers.history import implied_by

@@ -17,16 +17,7 @@ from dedup.answers import Answer
 from dedup.detection.runs import judging
 from dedup.detection.spark.manifest import Manifest, Result
 from dedup.detection.types import DENSE_GROUPS
-from dedup.models import (
-    CrowdedArticle,
-    DetectionRun,
-    Evidence,
-    GroupMember,
-    Membership,
-    Pair,
-    Profile,
-    RunBlock,
-)
+from dedup.models import CrowdedArticle, DetectionRun, Evidence, GroupMember, Membership, Pair, Profile, RunBlock
 from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.databases import undone

@@ -53,10 +53,7 @@ def test_parts_are_connected_articles_with_their_pairs_and_passes() -> None:
         KeptPair(2, 3, ("stopword",)),
         KeptPair(7, 9, ()),
     ]
-    assert connected(kept) == [
-        Part((1, 2, 3), 2, ("minhash", "stopword", "trigram")),
-        Part((5, 7, 9), 1, ("trigram",)),
-    ]
+    assert connected(kept) == [Part((1, 2, 3), 2, ("minhash", "stopword", "trigram")), Part((5, 7, 9), 1, ("trigram",))]
     assert connected([]) == []
 
 

@@ -37,11 +37,7 @@ FOURTH = day(4)
 @pytest.fixture
 def articles(store: StoreArticle) -> list[Article]:
     """Return an article of 4 March and two of 2 March, the first two of different newspapers."""
-    return [
-        store(date="2026-03-04"),
-        store(date="2026-03-02", newspaper="Coast Telegraph"),
-        store(date="2026-03-02"),
-    ]
+    return [store(date="2026-03-04"), store(date="2026-03-02", newspaper="Coast Telegraph"), store(date="2026-03-02")]
 
 
 def evidence_rows() -> list[tuple[Any, ...]]:
@@ -368,9 +364,7 @@ def test_a_run_forgets_hubs_unless_evidence_of_an_earlier_run_is_left(articles: 
     assert forgotten() == (2, [c.pk])
 
 
-def test_of_the_counts_of_neighbours_the_highest_of_one_run_or_of_new_articles_is_kept(
-    articles: list[Article],
-) -> None:
+def test_of_the_counts_of_neighbours_the_highest_of_one_run_or_of_new_articles_is_kept(articles: list[Article]) -> None:
     article = articles[0].pk
     first, second = make_run(), make_run()
 

@@ -15,16 +15,7 @@ from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import Reach
 from dedup.detection.runs import pipeline
 from dedup.detection.runs.facts import run_facts
-from dedup.models import (
-    ChangedArticle,
-    DetectionRun,
-    Evidence,
-    OpenQuestion,
-    Pair,
-    Profile,
-    RunBlock,
-    StoredReport,
-)
+from dedup.models import ChangedArticle, DetectionRun, Evidence, OpenQuestion, Pair, Profile, RunBlock, StoredReport
 from dedup.reports import computing
 from tests.dedup.runs.running import find_duplicates, forget_runs, live_rows, pairs_by_pass
 

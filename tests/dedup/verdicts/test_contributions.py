@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 
 from dedup.detection.verdicts.features import FEATURE_NAMES, FEATURE_PLACES, IDENTITY, SAME_TEASER
 from dedup.detection.verdicts.model import QUESTIONS, chance_of, default_model
-from dedup.detection.verdicts.reasons import (
-    GROUPS,
-    START,
-    SURE,
-    Share,
-    percentage,
-    percentages,
-    shares_of,
-    steps_of,
-)
+from dedup.detection.verdicts.reasons import GROUPS, START, SURE, Share, percentage, percentages, shares_of, steps_of
 
 
 def test_every_feature_is_in_one_group() -> None:

@@ -96,11 +96,7 @@ def test_one_line_says_the_verdict_and_its_reasons_are_folded(editor_client: Cli
 
     head = page.split('class="judgement judgement-')[1].split("</section>")[0]
     assert '<span class="verdict verdict-template">Template</span>' in head
-    assert re.findall(r'<span class="share">(.*?)</span>', head) == [
-        "under 1% duplicate",
-        "98% template",
-        "1% other",
-    ]
+    assert re.findall(r'<span class="share">(.*?)</span>', head) == ["under 1% duplicate", "98% template", "1% other"]
     line, folded = head.split('<details class="why"')
     assert "One form that is printed again and again" in folded
     assert re.findall("<li dir.*?>(.*?)</li>", folded) == [
@@ -112,11 +108,7 @@ def test_one_line_says_the_verdict_and_its_reasons_are_folded(editor_client: Cli
 
 @pytest.mark.parametrize(
     ("probability", "parts"),
-    [
-        (1.0, ["100% duplicate"]),
-        (0.9999, ["99% duplicate", "under 1% not"]),
-        (0.58, ["58% duplicate", "42% not"]),
-    ],
+    [(1.0, ["100% duplicate"]), (0.9999, ["99% duplicate", "under 1% not"]), (0.58, ["58% duplicate", "42% not"])],
 )
 def test_only_what_is_certain_reads_a_hundred(
     editor_client: Client, pair: Pair, probability: float, parts: list[str]

@@ -114,10 +114,7 @@ def judged(store: StoreArticle) -> dict[str, Pair]:
     ("query", "names"),
     [
         ({}, ["duplicate", "doubtful", "other template", "version"]),
-        (
-            {"verdict": "any"},
-            ["duplicate", "doubtful", "other template", "similar", "version", "template"],
-        ),
+        ({"verdict": "any"}, ["duplicate", "doubtful", "other template", "similar", "version", "template"]),
         ({"verdict": "duplicate"}, ["duplicate", "doubtful"]),
         ({"verdict": "version"}, ["version"]),
         ({"verdict": "template"}, ["other template", "template"]),

@@ -45,12 +45,7 @@ def test_a_finished_run_shows_what_it_found_and_what_it_was_asked(editor_client:
         store("The ferry sails at noon on weekdays until the end of May.", newspaper=paper)
     call_command("find_duplicates", "--newspaper=Harbour Post", "--newspaper=Inland Courier", stdout=io.StringIO())
     page = text_of(editor_client, f"/runs/{DetectionRun.objects.get().pk}/")
-    for expected in (
-        "Harbour Post, Inland Courier",
-        "Similar text",
-        "All, each pair once",
-        "50.0%",
-    ):
+    for expected in ("Harbour Post, Inland Courier", "Similar text", "All, each pair once", "50.0%"):
         assert expected in page
     verdicts = ("duplicates", "new versions", "templates", "merely similar")
     assert re.findall(r"Pairs that are ([a-z ]+)", page) == list(verdicts)
