@@ -36,6 +36,14 @@ def store_article(incoming: IncomingArticle) -> Stored:
     return stored
 
 
+def attach_copy(article: Article) -> None:
+    """Let another address of an article arrive, and be attached to it."""
+    Newspaper.objects.filter(pk=article.newspaper_id).update(attach=Newspaper.Attach.ADDRESS)
+    again = {name: getattr(article, name) for name in ("date", "headline", "content")}
+    copy = IncomingArticle(url=f"{article.url}/amp", newspaper=article.newspaper.name, **again)
+    assert store_article(copy).outcome != "created"
+
+
 def make_user(name: str, *groups: str, **fields: Any) -> User:
     """Return a user with this name, in these groups."""
     user = User.objects.create_user(name, password=PASSWORD, **fields)

@@ -36,7 +36,7 @@ from newsdedup_site.privacy.removal import begin_articles, carry_out, withhold
 from tests.browser.conftest import read_sample, small_archive
 from tests.conftest import StoreArticle
 from tests.dedup.api.test_schemathesis import one_connection
-from tests.factories import make_pair, make_run, make_user
+from tests.factories import attach_copy, make_pair, make_run, make_user
 from tests.fuzz.world import make_rows
 
 ROW = b'{"date": "2026-03-04", "headline": "A lamp", "url": "https://paper.example/lamp", "content": "A lamp fell."}\n'
@@ -65,6 +65,7 @@ def fill(store: StoreArticle) -> dict[str, str]:
     asked = {"policy": "one-per-cluster", "format": "csv", "boilerplate": "keep", "confirmed": False}
     cancel(request_corpus(asked | {"newspapers": [], "since": None, "until": None}, mara).job, mara)
     keep_upload("lamps.jsonl", [ROW], newspaper="", user=mara)
+    attach_copy(store())
     withhold(store().pk, reason="A minor asked.", user=mara)
     begin_articles([store().pk], reason="A court asked.", user=mara)
     carry_out(begin_articles([store().pk], reason="A court asked again.", user=mara))

@@ -229,7 +229,7 @@ def test_admins_start_schedule_and_take_back_crawls_on_the_pages_and_others_only
     begin()
     # session, user with permissions, keys; newspapers: number and a page; visits, schedules, crawls; the jobs at work,
     # the one that runs with its newspapers and people, what waits, whether a worker does crawls, visits of the crawl
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(15):
         text = admin_client.get("/crawls/").content.decode()
     assert "stopped unexpectedly</span>" in text
     # A crawl that no worker attends ends at once.

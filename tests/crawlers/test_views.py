@@ -71,9 +71,9 @@ def test_the_list_asks_the_same_number_of_queries_for_one_newspaper_and_for_many
         newspaper = fjordbladet(f"Paper {number}")
         for spider in ("feed", "sitemap", "section"):
             visit(newspaper, {"failed/HTTP 404": 3}, spider=spider)
-    # session, user with permissions, keys, number of newspapers, a page of them; visits, schedules and crawls; the
+    # session, user with permissions and keys, number of newspapers, a page of them; visits, schedules and crawls; the
     # jobs at work, the crawl that runs, what waits, and whether a worker does crawls
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(11):
         editor_client.get("/crawls/")
 
 

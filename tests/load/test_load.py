@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from dedup.models import Decision, Pair
+from dedup.models import Decision
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
@@ -39,7 +39,7 @@ def test_lost_doubled_changed_and_foreign_answers_are_noticed(store: StoreArticl
 
     def decide(note: str) -> Decision:
         seen = Decision.objects.filter(pair=pair).order_by("-pk").values_list("pk", flat=True).first() or 0
-        return decisions.decide_pair(Pair.objects.get(pk=pair.pk), "confirm", user=mara, note=note, seen=seen)
+        return decisions.decide_pair(pair.pk, "confirm", user=mara, note=note, seen=seen)
 
     for note in ("mara 1", "mara 2", "mara 2", "mara 3", "mara 5"):
         decide(note)

@@ -49,7 +49,7 @@ def rows_of(cursor: Any) -> dict[str, list[bytes]]:
 def archive(store: StoreArticle) -> None:
     """An archive with a cluster, odd characters, a decision and a login."""
     make_cluster(store("a tab \t, a backslash \\ and \\. here"), store("two\nlines, “quotes”, Москва 🗞"))
-    decide_pair(Pair.objects.get(), "confirm", user=make_user("anna", "editor"))
+    decide_pair(Pair.objects.get().pk, "confirm", user=make_user("anna", "editor"))
 
 
 @pytest.fixture

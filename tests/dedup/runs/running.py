@@ -39,9 +39,9 @@ def command(name: str, *options: str) -> tuple[str, str]:
 def wait_until(condition: Callable[[], object]) -> None:
     """Wait until a condition holds, for a minute at most."""
     deadline = time.monotonic() + 60
-    while not condition() and time.monotonic() < deadline:
+    while not (holds := condition()) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert condition()
+    assert holds
 
 
 def find_duplicates(*options: str) -> dict[str, Any]:

@@ -22,9 +22,10 @@ from django.utils import timezone
 from psycopg.sql import SQL, Identifier
 
 from articles.files.uploads import keep_upload, request_import
+from articles.jobs.attached_copies import request_separation
 from articles.jobs.kinds import KINDS
 from articles.jobs.work import MOST_TRIES, cancel, do_job, requeue_lost_jobs
-from articles.models import Article, Job, Newspaper, Removal
+from articles.models import Article, AttachedCopy, Job, Newspaper, Removal
 from articles.storage.locks import Lock, LockLostError
 from articles.storage.renormalization import UpdatedBatch
 from crawlers.models import Trial
@@ -47,6 +48,7 @@ from tests.crash.installation import ReadyCommands
 from tests.databases import child_environment, database_url
 from tests.dedup.runs.running import EVERYTHING, wait_until
 from tests.dedup.runs.test_profiles import form_of
+from tests.factories import attach_copy
 
 pytestmark = pytest.mark.django_db(transaction=True)
 State = Job.State
@@ -91,6 +93,11 @@ def newspaper_with_a_feed() -> Newspaper:
     return Newspaper.objects.get()
 
 
+def ask_for_a_separation(user: User) -> None:
+    attach_copy(Article.objects.get())
+    request_separation(Newspaper.objects.get(), user)
+
+
 class Case(NamedTuple):
     """How a job is asked for, the table at which its worker is killed, what is true after the next one, and its end."""
 
@@ -129,6 +136,11 @@ CASES = {
         ask_for_a_removal,
         "articles_article",
         lambda: Removal.objects.get().state == "done" and not Article.objects.exists(),
+    ),
+    "separation": Case(
+        ask_for_a_separation,
+        "articles_article",
+        lambda: Article.objects.count() == 2 and not AttachedCopy.objects.exists(),
     ),
     "crawl": Case(
         lambda user: request_crawl([newspaper_with_a_feed()], user=user),
