@@ -65,7 +65,7 @@ def fill(store: StoreArticle) -> dict[str, str]:
     asked = {"policy": "one-per-cluster", "format": "csv", "boilerplate": "keep", "confirmed": False}
     cancel(request_corpus(asked | {"newspapers": [], "since": None, "until": None}, mara).job, mara)
     keep_upload("lamps.jsonl", [ROW], newspaper="", user=mara)
-    attach_copy(store())
+    attach_copy(small.furnished)
     withhold(store().pk, reason="A minor asked.", user=mara)
     begin_articles([store().pk], reason="A court asked.", user=mara)
     carry_out(begin_articles([store().pk], reason="A court asked again.", user=mara))
