@@ -212,10 +212,9 @@ class Preparer:
             self._lexicon = Lexicon()
         return self._lexicon
 
-    def headline_form(self, headline: str) -> str:
-        """Return a headline with each number, month and weekday as "#": the form that headlines of a series share."""
-        [(words, kinds)] = self._headlines([headline])
-        return masked_form(words, kinds)
+    def headline_forms(self, headlines: Sequence[str]) -> list[str]:
+        """Return headlines with each number, month and weekday as "#": the forms that headlines of a series share."""
+        return [masked_form(words, kinds) for words, kinds in self._headlines(headlines)]
 
     def _headlines(self, headlines: Sequence[str]) -> Iterator[tuple[list[str], bytes]]:
         """Yield the words of each headline, which is one sentence, and their kinds."""

@@ -160,7 +160,7 @@ class HeadlineSeries:
     """The days on which each newspaper printed headlines of each form."""
 
     def __init__(self, rows: Iterable[tuple[int, datetime.date, str]]) -> None:
-        """Read rows of newspaper, day of publication and form (Preparer.headline_form), in any order."""
+        """Read rows of newspaper, day of publication and form (Preparer.headline_forms), in any order."""
         days: defaultdict[tuple[int, str], set[datetime.date]] = defaultdict(set)
         for newspaper, date, form in rows:
             if form:

@@ -37,7 +37,7 @@ class StoredArticle(NamedTuple):
 
     `affixes` are the names that its newspaper adds to headlines (Newspaper.affixes). `boilerplate`: the marks of the
     content. `masked`: the masked word shingles of the whole content; None: they are not known, or outdated. `form`: the
-    form of its headline (Preparer.headline_form); None: it is not known.
+    form of its headline (Preparer.headline_forms); None: it is not known.
     """
 
     id: int
@@ -85,7 +85,7 @@ class PreparedArticles:
             content = without_boilerplate(article.content, article.boilerplate, boilerplate)
             masked = article.masked if content == article.content else None
             texts.append(ArticleText(article.newspaper, article.date, headline, content, masked, article.time))
-            forms.append(self._preparer.headline_form(headline) if article.form is None else article.form)
+            forms.append(self._preparer.headline_forms([headline])[0] if article.form is None else article.form)
         found = list(map(JudgedArticle, self._preparer.prepare_all(texts), forms))
         self._articles.update(zip([key for key, _ in stored], found, strict=True))
         while len(self._articles) > _KEPT_ARTICLES:

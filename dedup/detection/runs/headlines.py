@@ -121,8 +121,8 @@ def _headline_forms(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     newspapers = Newspaper.objects.in_bulk({row[1] for row in rows})
     affixes = {newspaper: row.affixes for newspaper, row in newspapers.items()}
     with without_collector():
-        for *columns, headline in rows:
-            yield *columns, _PREPARER.headline_form(plain_title(headline, affixes[columns[1]]))
+        forms = _PREPARER.headline_forms([plain_title(row[-1], affixes[row[1]]) for row in rows])
+        yield from ((*columns, form) for (*columns, _), form in zip(rows, forms, strict=True))
 
 
 def _note_moved(rows: Sequence[tuple[Any, ...]]) -> None:

@@ -227,7 +227,7 @@ def prepare(work: Work, part: int) -> Done:
     """Write the prepared articles of a part, those after the last day too."""
     articles, affixes, preparer = read_part(work.parts[part], ["headline", "text"]), work.affixes, Preparer()
     headlines = zip(articles["newspaper"].to_pylist(), articles["headline"].to_pylist(), strict=True)
-    forms = [preparer.headline_form(plain_title(headline, affixes[newspaper])) for newspaper, headline in headlines]
+    forms = preparer.headline_forms([plain_title(headline, affixes[newspaper]) for newspaper, headline in headlines])
     shingles = as_stored(masked_shingle_sets(articles["text"].to_pylist()))
     made = [pa.array(forms, pa.string()), pa.array(shingles, pa.binary())]
     write(pa.table([*articles.select(KEYS).columns, *made], schema=PREPARED), work.file_of(part))

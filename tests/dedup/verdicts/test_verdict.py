@@ -74,7 +74,7 @@ def compared(left: ArticleText, right: ArticleText, *others: ArticleText) -> Com
     prepared = [preparer.prepare(stored_article) for stored_article in everything]
     text = recurring_texts(prepared)
     rows = [
-        (stored_article.newspaper, stored_article.date, preparer.headline_form(stored_article.headline))
+        (stored_article.newspaper, stored_article.date, preparer.headline_forms([stored_article.headline])[0])
         for stored_article in everything
     ]
     headlines = HeadlineSeries(rows)
