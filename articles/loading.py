@@ -1,4 +1,4 @@
-"""Packages that are loaded when they are first used, those that only an extra brings, and data files beside modules."""
+"""Loads packages when they are first used, says which extra brings a missing one, and reads data files."""
 
 import importlib
 import importlib.metadata
@@ -84,9 +84,9 @@ def read_table(path: Path) -> dict[str, Any]:
 
 
 def words_for(module: str, table: str = "") -> dict[str, Any]:
-    """Return a table of words.toml beside a module, which gives its `__file__`: that of its name, or another one.
+    """Return a table of the words.toml in the folder of a module: the one called like the module, or `table`.
 
-    Each text is one line: line breaks in the file only lay it out.
+    `module` is the module's `__file__`. Each text is one line: line breaks in the file only lay it out.
     """
     path = Path(module)
     words = read_table(path.with_name("words.toml"))[table or path.stem]

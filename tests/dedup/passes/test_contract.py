@@ -254,7 +254,7 @@ STORIES = (
     f"{WIRE} The crews of the pilot boats have asked for a second crane, which the county will pay in the spring.",
     (
         "Nine lamps of the southern pier went out on Sunday, and divers found that a rope had cut the cable. The "
-        "engineers of the county say it has to be laid anew before the storms come, and that the ferry must not "
+        "engineers of the county say it has to be built again before the storms come, and that the ferry must not "
         "sail at night until then. Its captain will take the passengers to the island in the afternoon."
     ),
 )
