@@ -60,7 +60,7 @@ WITH keyed AS (
     SELECT $distinct CASE WHEN %(one_newspaper)s THEN article.newspaper_id ELSE 0 END AS place, $key AS key, article.id,
            article.date, article.newspaper_id
     FROM $source
-    WHERE article.date <= %(last_day)s
+    WHERE article.date BETWEEN %(first_read)s AND %(last_day)s
       AND {article.in_newspapers}
       AND ($eligible)
       AND (%(only)s IS NULL OR $lookup)
@@ -287,7 +287,10 @@ class KeyedPass(Pass):
     def _parameters(self, window: Window, config: Any) -> dict[str, Any]:
         least = getattr(config, self.key.least) if self.key.least else 0
         own = {"one_newspaper": self.one_newspaper(config), "least": least}
-        return {**scope_parameters(window), **self.parameters(config), **own}
+        first_read = date.min
+        if self.reach is Reach.WINDOW:
+            first_read = date.fromordinal(max(1, window.first_day.toordinal() - getattr(config, self.days)))
+        return {**scope_parameters(window), **self.parameters(config), **own, "first_read": first_read}
 
     def _holders(
         self, left: int, right: int, window: Window, config: Any, connection: Connection

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dedup.declarations import SettingEffect, setting
-from dedup.detection.passes.base import PassConfig, days_compared
+from dedup.detection.passes.base import PassConfig, Reach, days_compared
 from dedup.detection.passes.keyed import Key, KeyedPass, Words
 
 # Five digits or more, not round, of which normalised texts have blanks between thousands: 289649, 289 649, 5 944 286.
@@ -38,6 +38,7 @@ class NumbersPass(KeyedPass):
     label: ClassVar[str] = "Same numbers"
     proposes: ClassVar[str] = "two long numbers one after the other in both, at most 31 days apart"
     config_class: ClassVar[type[PassConfig]] = NumbersConfig
+    reach: ClassVar[Reach] = Reach.WINDOW
     compares_texts: ClassVar[bool] = True
     seconds_an_article: ClassVar[float] = 0.0003
     days: ClassVar[str] = "day_window"

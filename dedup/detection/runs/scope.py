@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from django.db.models import Count, Exists, Max, OuterRef
+from django.db.models import Count, Exists, Max, Min, OuterRef
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article, Newspaper
@@ -40,8 +40,9 @@ class Scope:
     in `newspaper_ids`. With `newer_than`, each pair of a pass has an article with a higher revision than the one given
     for the pass; passes without one compare everything. In the `unchanged` passes no pair has changed since a run that
     compared everything. The `touched` passes go on from such a run (runs/growth.py): the pairs of these articles may
-    have changed, too. A run of some `passes` leaves the evidence of the others as it
-    is; one of all (None) also marks the evidence of retired passes as stale. Texts are compared with or without their
+    have changed, too. In passes of `begins`, no pair whose later article is older than the day has changed. A run of
+    some `passes` leaves the evidence of the others as it is; one of all (None) also marks the evidence of retired
+    passes as stale. Texts are compared with or without their
     `boilerplate`. The `rules` of the profile bound the pairs of some newspapers in another way than its settings.
     """
 
@@ -54,6 +55,7 @@ class Scope:
     rules: Rules = ()
     unchanged: frozenset[str] = frozenset()
     touched: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    begins: Mapping[str, datetime.date] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if fault := days_fault(self.since, self.until):
@@ -83,7 +85,7 @@ class Scope:
         only_new = reach is Reach.PAIR or pass_name in self.unchanged or pass_name in self.touched
         return {
             **self.bounds(),
-            **({"since": None} if reach is Reach.STORE else {}),
+            "since": None if reach is Reach.STORE else self.since or self.begins.get(pass_name),
             "newer_than": (self.newer_than or {}).get(pass_name) if only_new else None,
             "touched": list(self.touched.get(pass_name, ())),
         }
@@ -116,8 +118,23 @@ def only_new(scope: Scope, configs: Configs) -> Scope:
     now = state_of_articles(scope)
     same = [name for name in newer_than if runs[name].counts.get("fingerprint") == now]
     # A later run that used the pass may have been stopped, or had another scope.
-    later = {name: DetectionRun.objects.filter(pk__gt=runs[name].pk, blocks__pass_name=name) for name in same}
-    return dataclasses.replace(scope, unchanged=frozenset(name for name in same if not later[name].exists()))
+    later = {name: DetectionRun.objects.filter(pk__gt=runs[name].pk, blocks__pass_name=name) for name in newer_than}
+    last = [name for name in newer_than if not later[name].exists()]
+    begins = {name: _first_fresh(runs[name]) for name in last if PASSES[name].reach is Reach.WINDOW}
+    return dataclasses.replace(
+        scope,
+        unchanged=frozenset(last).intersection(same),
+        begins={name: day for name, day in begins.items() if day is not None},
+    )
+
+
+def _first_fresh(run: DetectionRun) -> datetime.date | None:
+    """Return the first day of the articles stored since a run; None if there are none, or if others changed or went."""
+    known, newest = run.counts["fingerprint"]
+    facts = Article.objects.filter(revision__gt=newest).aggregate(count=Count("id"), first=Min("date"))
+    is_grown = Article.objects.count() - facts["count"] == known
+    first: datetime.date | None = facts["first"]
+    return first if is_grown else None
 
 
 def texts_will_change(scope: Scope) -> bool:
@@ -161,6 +178,12 @@ def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: S
         blocks = list(_blocks(scope, None))
     if detection_pass.by_days and detection_pass.reach is Reach.STORE:
         blocks = list(_joined(blocks, _day_window(pass_name, config, scope)))
+    if begin := scope.covered(pass_name)["since"]:
+        blocks = [
+            dataclasses.replace(block, first_day=max(block.first_day, begin))
+            for block in blocks
+            if block.last_day >= begin
+        ]
     if not detection_pass.by_days and blocks:
         blocks = [Block(blocks[0].first_day, blocks[-1].last_day, sum(block.articles for block in blocks))]
     newer_than = scope.covered(pass_name)["newer_than"]

@@ -158,7 +158,7 @@ class ClusterRun:
         found = stored(self._spark, folder / "pairs", PAIRS)
         if dense_days:
             found = found.where(~later.isin(list(dense_days))).union(stored(self._spark, folder / "dense", PAIRS))
-        first_day = self._manifest.first_day.toordinal() if PASSES[name].reach is Reach.PAIR else 1
+        first_day = 1 if PASSES[name].reach is Reach.STORE else self._manifest.first_day.toordinal()
         found = found.where(later >= first_day)
         if self._rules:
             found = mapped(found, partial(_allowed, name, config, self._rules), ddl(PAIRS))
