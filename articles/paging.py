@@ -57,7 +57,7 @@ def page_of(
 ) -> Page[Row]:
     """Return the page asked for, the first if that is no page number. Rows are counted up to `ceiling`.
 
-    With `by_key`, on a later page only the keys of the rows before it are read, because the rows are wide or joined.
+    With `by_key`, rows are found by their keys, which are read from an index alone: they are wide or joined.
     With a low ceiling, which says that rows are dear to find, the keys that are counted are those that are shown.
     """
     number = _page_number(asked)
@@ -67,8 +67,8 @@ def page_of(
         keys = list(rows.values_list("pk", flat=True)[: max(last, ceiling + 1)])
         found, total = _with_keys(rows, keys[start:last]), len(keys)
     else:
-        keys = list(rows.values_list("pk", flat=True)[start:last]) if by_key and start else []
-        found = _with_keys(rows, keys) if by_key and start else list(rows[start:last])
+        keys = list(rows.values_list("pk", flat=True)[start:last]) if by_key else []
+        found = _with_keys(rows, keys) if by_key else list(rows[start:last])
         total = ceiling + 1 if found and start + len(found) > ceiling else count_up_to_ceiling(rows, ceiling)
     return Page(found[:size], number, _has_next(len(found), number, size), total, size, ceiling)
 

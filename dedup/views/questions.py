@@ -125,7 +125,8 @@ def _lists_pairs(request: HttpRequest) -> bool:
 
 
 def _pairs(request: HttpRequest, filterset: PairFilter) -> dict[str, Any]:
-    page = page_of(filterset.qs.order_by(*filterset.ordering), request.GET.get("page"), ceiling=filterset.ceiling)
+    rows = filterset.qs.order_by(*filterset.ordering)
+    page = page_of(rows, request.GET.get("page"), ceiling=filterset.ceiling, by_key=True)
     rows = [Row(Question("pair", pair.pk), pair) for pair in rows_of_queue(pair.pk for pair in page.rows)]
     query = carried_query(request)
     return {

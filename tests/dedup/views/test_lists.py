@@ -56,13 +56,13 @@ LISTS = {
     # also kept articles, run
     "clusters": List(8, lambda store, _: make_cluster(store(), store()), "A run builds them", filtered="size_from=99"),
     # deciders of the form instead of newspapers, and permissions twice
-    "history": List(6, _decision, "Nobody has decided", row='class="decision', filtered="kind=confirm"),
+    "history": List(7, _decision, "Nobody has decided", row='class="decision', filtered="kind=confirm"),
     # session, user with permissions and keys, newspapers of the form, page, count, rows,
     # evidence, pairs without a verdict; counts of the tabs: stored less those put off, put off,
     # disagreements, second readings, sample, changes; progress: answers with second readings and answers to learn
     # from; saved views
     "queue": List(
-        17,
+        18,
         lambda store, _: make_pair(store(), store(), exact=0.9, trigram=0.8),
         "No pairs are waiting",
         query="tab=pairs",
