@@ -7,13 +7,13 @@ import datetime
 import gzip
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 from uuid import UUID
 
 from django.db import connection
 from psycopg import sql
 
-from articles.extraction.bylines import text_bylines
+from articles.loading import when_used
 from articles.models import ArticleURL
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.language import detect_languages
@@ -22,6 +22,11 @@ from articles.normalization.titles import normalize_title
 from articles.normalization.urls import comparable_url, has_decoration, url_key
 from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenHeadline, SeenURL, story_url, url_fault
 from articles.storage.newspapers import Naming, Paper
+
+if TYPE_CHECKING:
+    from articles.extraction import bylines
+else:
+    bylines = when_used("articles.extraction.bylines")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +243,7 @@ def _details(incoming: IncomingArticle, paper: Paper, language: str) -> Details:
     details = incoming.details
     if not _wants_details(incoming):
         return details
-    found = text_bylines(incoming.content, (paper.name, paper.host))
+    found = bylines.text_bylines(incoming.content, (paper.name, paper.host))
     return dataclasses.replace(
         details,
         language=details.language or language,
