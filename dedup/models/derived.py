@@ -188,6 +188,9 @@ class NewspaperMonth(Row):
         help_text="Hashes of the phrases that recur: 32 bits each, little-endian, ascending and distinct."
     )
     common = models.TextField(help_text="The words that are common, with blanks between them.")
+    young = models.BooleanField(
+        default=False, help_text="Whether later months count, too, because there was too little up to this one."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["newspaper", "month"], name="one_row_a_newspaper_and_month")]

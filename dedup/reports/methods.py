@@ -21,7 +21,7 @@ from dedup.detection.runs.facts import label as label_of_pass
 from dedup.detection.runs.judging import model_in_use
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import VerdictKind
-from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
+from dedup.models import Cluster, DetectionRun, Evidence, Membership, NewspaperMonth, Pair, ValidationSample
 from dedup.reports.base import File, Report, of_both
 from dedup.reports.columns import COUNT, NUMBER, SHARE, TEXT, Table, column, drawn, listed
 from dedup.research.answers import MEASURES, score_numbers
@@ -200,6 +200,7 @@ def _count(scope: Scope, run: DetectionRun | None) -> dict[str, Any]:
         "verdicts": {kind.value: verdicts.get(kind.value, 0) for kind in VerdictKind},
         **clustered,
         "duplicate_articles": clustered["clustered_articles"] - kept,
+        "young_months": NewspaperMonth.objects.filter(young=True, newspaper__in=articles.values("newspaper")).count(),
         "decided_pairs": pairs.exclude(state=Pair.State.UNDECIDED).order_by().count(),
         "changed_since_run": 0 if newest is None else articles.filter(revision__gt=newest).count(),
     }
@@ -266,6 +267,7 @@ def _counts(facts: Facts) -> Iterator[tuple[str, int]]:
         yield f"of them with the verdict {verdict}", pairs
     for detection_pass in facts.passes:
         yield f"pairs of the pass {detection_pass.label}", detection_pass.pairs
+    yield "months of newspapers judged with later ones in view", counts["young_months"]
     yield "pairs that editors have decided", counts["decided_pairs"]
     yield "clusters", counts["clusters"]
     yield "articles in clusters", counts["clustered_articles"]

@@ -36,6 +36,7 @@ from crawlers.models import PendingLink, Trial, Visit
 from dedup import models
 from dedup.corpora import forget_corpora
 from dedup.detection.clustering.constraints import lock_review
+from dedup.detection.judging.months import MONTHS_AFTER, MONTHS_BEFORE
 from dedup.detection.types import Phase
 from dedup.reports.computing import not_waited_for
 from dedup.review.answers.removed_articles import unpropose
@@ -196,8 +197,8 @@ def _has_any(kept: FileImport, wanted: Collection[bytes], longest: int) -> bool:
     return False
 
 
-# A month is learnt from the articles of so many days around it, see dedup/detection/comparison/recurring.py.
-_MONTH_DAYS = datetime.timedelta(days=100)
+# A month is learnt from articles of at most so many days before or after it begins.
+_MONTH_DAYS = datetime.timedelta(days=31 * (1 + max(MONTHS_AFTER, MONTHS_BEFORE)))
 
 # A series without an article goes, also one with a rule: its form is made of their headlines. If the articles are only
 # withheld, one with a rule stays.

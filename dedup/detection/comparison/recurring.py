@@ -23,9 +23,6 @@ from dedup.detection.kernels.tokens import Flags, IntArray, begins_in, distinct
 
 # How many days before and after an article its series is searched: a monthly column appears at least twice.
 SERIES_DAYS = 60
-# What recurs in texts is learnt from the articles of a month and of this many days before and after: a monthly form
-# appears at least three times.
-RECURRING_TEXT_DAYS = 60
 # A phrase recurs if its newspaper prints it on so many days, which span so many days: a story and the versions that
 # follow it in the same week are not a form.
 RECURRING_DAYS = 3
@@ -54,12 +51,13 @@ _MOST_REMEMBERED = 4_000
 class RecurringText:
     """What recurs in a newspaper around a month: `phrases` (masked word shingles, ascending) and `common` words.
 
-    `articles`: the number of articles that it is learnt from.
+    `articles`: the number of articles that it is learnt from. `young`: whether articles of later months are among them.
     """
 
     phrases: Hashes = field(default_factory=lambda: np.empty(0, dtype=np.uint32))
     common: frozenset[str] = frozenset()
     articles: int = 0
+    young: bool = False
     _recurs: dict[int, tuple[Hashes, Flags]] = field(default_factory=dict)
 
     def recurs(self, phrases: Hashes) -> Flags:
@@ -78,14 +76,14 @@ class RecurringText:
         return self.articles >= LEAST_KNOWN
 
     @classmethod
-    def of_stored(cls, phrases: bytes, common: str, articles: int) -> RecurringText:
+    def of_stored(cls, phrases: bytes, common: str, articles: int, young: bool) -> RecurringText:
         """Return what is stored as these columns."""
-        return cls(np.frombuffer(phrases, dtype="<u4"), frozenset(common.split()), articles)
+        return cls(np.frombuffer(phrases, dtype="<u4"), frozenset(common.split()), articles, young)
 
     def stored(self) -> dict[str, Any]:
-        """Return it as the columns `phrases`, `common` (words with a blank between them) and `articles`."""
-        phrases = self.phrases.astype("<u4").tobytes()
-        return {"phrases": phrases, "common": " ".join(sorted(self.common)), "articles": self.articles}
+        """Return it as columns of the same names; `common` has a blank between words."""
+        phrases, common = self.phrases.astype("<u4").tobytes(), " ".join(sorted(self.common))
+        return {"phrases": phrases, "common": common, "articles": self.articles, "young": self.young}
 
 
 NO_RECURRING_TEXT = RecurringText()

@@ -16,9 +16,9 @@ from django.db import connection, transaction
 from articles.boilerplate.mode import Mode
 from articles.storage.fingerprints import fingerprint
 from dedup.detection.article_sql import article_sql
-from dedup.detection.comparison.recurring import RecurringText
+from dedup.detection.comparison.recurring import LEAST_KNOWN, NO_RECURRING_TEXT, RecurringText
 from dedup.detection.judging.judge import without_collector
-from dedup.detection.judging.months import Learning, text_days
+from dedup.detection.judging.months import MONTHS_AFTER, MONTHS_BEFORE, Learning, text_days
 from dedup.detection.kernels.masked_shingles import Hashes
 from dedup.detection.kernels.tokens import concatenated, keep_freed_memory
 from dedup.detection.passes.reading import ArticleShingles, shingles_of_rows
@@ -29,29 +29,30 @@ from dedup.models.base import read_rows
 # They are taken of the headline forms, which have the newspaper, the day and the revision of every article.
 
 # Increase this when what is learnt of the texts of a newspaper changes: all of it is learnt again.
-_TEXTS_VERSION = 3
+_TEXTS_VERSION = 4
 
-# The articles of a newspaper around a month: all halves of months that text_days() and series_days() touch. Those lie
-# within three months. A day of the month above 15 is in its second half.
+# The articles that a month of a newspaper is learnt from, as learnt_places() has them: those of the months before it,
+# its own, and of a young newspaper those of some months after it, for which the step is below 0.
 _NEWSPAPER_MONTHS_SQL = """
-WITH half AS (
-    SELECT newspaper_id, date - (extract(day FROM date)::int - 1) AS month, extract(day FROM date) > 15 AS late,
+WITH printed AS (
+    SELECT newspaper_id, date - (extract(day FROM date)::int - 1) AS month, count(*) AS articles,
            bit_xor(hashint8extended(article_id, revision)) AS digest
     FROM dedup_headlineform
     WHERE (%(newspapers)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspapers)s))
-      AND (%(month)s::date IS NULL OR date BETWEEN %(month)s::date - 100 AND %(month)s::date + 131)
-    GROUP BY 1, 2, 3
+      AND (%(month)s::date IS NULL OR date BETWEEN %(first_day)s AND %(last_day)s)
+    GROUP BY 1, 2
+), around AS (
+    SELECT newspaper_id, (month + make_interval(months => step))::date AS month, step, articles,
+           hashint8extended(digest, step + %(terms)s) AS digest
+    FROM printed CROSS JOIN generate_series(-%(months_after)s, %(months_before)s) AS step
 )
-SELECT half.newspaper_id, around.month,
-       bit_xor(hashint8extended(half.digest, half.late::int + 2 * (half.month - around.month) + %(terms)s)) AS digest
-FROM half
-CROSS JOIN LATERAL (
-    SELECT (half.month + make_interval(months => step))::date AS month FROM generate_series(-3, 3) AS step
-) AS around
-WHERE (half.month + CASE WHEN half.late THEN 30 ELSE 14 END) >= around.month - 60
-  AND (half.month + CASE WHEN half.late THEN 15 ELSE 0 END)
-      <= (around.month + interval '1 month')::date - 1 + 60
-GROUP BY half.newspaper_id, around.month
+SELECT newspaper_id, month,
+       CASE WHEN coalesce(sum(articles) FILTER (WHERE step >= 0), 0) < %(least_known)s OR max(step) < 1
+            THEN bit_xor(digest)
+            ELSE bit_xor(digest) FILTER (WHERE step >= 0)
+       END AS digest
+FROM around
+GROUP BY newspaper_id, month
 """
 _CREATE_SQL = "CREATE TEMPORARY TABLE newspaper_month ON COMMIT DROP AS" + _NEWSPAPER_MONTHS_SQL
 
@@ -63,12 +64,12 @@ def number_of(*values: Any) -> int:
 
 @contextmanager
 def newspaper_months(boilerplate: Mode) -> Iterator[Any]:
-    """Give a cursor to a temporary table newspaper_month: a digest of the articles of each newspaper around each month.
+    """Give a cursor to a temporary table newspaper_month: a digest of what each newspaper's months are learnt from.
 
     It is all in one transaction.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_CREATE_SQL, {"newspapers": None, "month": None, "terms": _number_of_texts(boilerplate)})
+        cursor.execute(_CREATE_SQL, _parameters(boilerplate))
         cursor.execute("CREATE INDEX ON newspaper_month (newspaper_id, month)")
         cursor.execute("ANALYZE newspaper_month")
         yield cursor
@@ -77,14 +78,24 @@ def newspaper_months(boilerplate: Mode) -> Iterator[Any]:
 
 def digests_around(month: datetime.date, newspapers: Collection[int], boilerplate: Mode) -> dict[int, int]:
     """Return the same digests for one month of these newspapers."""
-    terms = _number_of_texts(boilerplate)
-    rows = read_rows(_NEWSPAPER_MONTHS_SQL, newspapers=list(newspapers), month=month, terms=terms)
+    rows = read_rows(_NEWSPAPER_MONTHS_SQL, **_parameters(boilerplate, month, newspapers))
     return {newspaper: digest for newspaper, of_month, digest in rows if of_month == month}
 
 
-def _number_of_texts(boilerplate: Mode) -> int:
-    # A small number, to which others are added.
-    return number_of(_TEXTS_VERSION, boilerplate) >> 8
+def _parameters(
+    boilerplate: Mode, month: datetime.date | None = None, newspapers: Collection[int] | None = None
+) -> dict[str, Any]:
+    days = (None, None) if month is None else text_days(month)
+    return {
+        "newspapers": None if newspapers is None else list(newspapers),
+        "month": month,
+        **dict(zip(("first_day", "last_day"), days, strict=True)),
+        # A small number, to which others are added.
+        "terms": number_of(_TEXTS_VERSION, boilerplate) >> 8,
+        "months_before": MONTHS_BEFORE,
+        "months_after": MONTHS_AFTER,
+        "least_known": LEAST_KNOWN,
+    }
 
 
 # A task reads the months around its own too, so few months are much reading; many are a long wait for the last task.
@@ -167,7 +178,7 @@ def learn_months(task: MonthsToLearn, _on_learnt: Callable[[int], None]) -> None
             ],
             update_conflicts=True,
             unique_fields=["newspaper", "month"],
-            update_fields=["digest", "articles", "phrases", "common"],
+            update_fields=["digest", *NO_RECURRING_TEXT.stored()],
         )
 
 
@@ -191,7 +202,7 @@ def stored_texts(
     """Return what is stored of what recurs in these newspapers around a month; only with these digests, if given."""
     rows = NewspaperMonth.objects.filter(month=month, newspaper__in=list(newspapers))
     return {
-        row.newspaper_id: RecurringText.of_stored(bytes(row.phrases), row.common, row.articles)
+        row.newspaper_id: RecurringText.of_stored(bytes(row.phrases), row.common, row.articles, row.young)
         for row in rows
         if digests is None or digests.get(row.newspaper_id) == row.digest
     }

@@ -20,12 +20,12 @@ from articles.boilerplate.mode import Mode
 from articles.normalization import NORMALIZER_VERSION
 from dedup.declarations import ConfigError, make_config
 from dedup.detection.bounds import Rule, Rules
-from dedup.detection.comparison.recurring import RECURRING_TEXT_DAYS, SERIES_DAYS
+from dedup.detection.judging.months import MONTHS_AFTER
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig, Spread
 
 # Articles of so many days after the scope have a say in verdicts.
-CONTEXT_DAYS = max(SERIES_DAYS, RECURRING_TEXT_DAYS)
+CONTEXT_DAYS = 31 * (1 + MONTHS_AFTER)
 
 Configs = dict[str, PassConfig]
 

@@ -41,7 +41,9 @@ TO_JUDGE: Final = needed(
     right_newspaper=pa.int64(), leftover=pa.int64(),
 )  # fmt: skip
 # What recurs in the texts of a newspaper, as RecurringText is stored.
-RECURRING: Final = needed(newspaper=pa.int64(), phrases=pa.binary(), common=pa.string(), articles=pa.int64())
+RECURRING: Final = needed(
+    newspaper=pa.int64(), phrases=pa.binary(), common=pa.string(), articles=pa.int64(), young=pa.bool_()
+)
 FORMS: Final = needed(newspaper=pa.int64(), day=pa.int64(), form=pa.string())
 # The articles of dense groups, each with the lowest one of its group.
 GROUPED: Final = needed(article=pa.int64(), group=pa.int64())

@@ -101,3 +101,23 @@ def test_more_articles_leave_most_of_the_sample() -> None:
         return Learning([MARCH], [ArticleShingles(ids, ids, days, sets)]).wanted
 
     assert len(wanted(places) & wanted(places[places % 11 > 0])) > 260
+
+
+@pytest.mark.parametrize("first", [-40, 0])
+def test_later_months_change_what_is_learnt_of_young_newspapers_alone(first: int) -> None:
+    texts = [*others(60), *(FORM.format(100 + 7 * day, 90 + day) for day in range(12)), *[" ".join(STORY)] * 6]
+    places = random.Random(8).sample(range(len(texts)), len(texts))
+    days = np.linspace(first, 60, len(texts)).astype(np.int64) + MARCH.toordinal()
+
+    def told(until: int, *months: datetime.date) -> RecurringText:
+        count = int(np.count_nonzero(days - MARCH.toordinal() < until))
+        ids, sets = np.arange(count), masked_shingle_sets([normalize_text(texts[place]) for place in places[:count]])
+        learning = Learning(months, [ArticleShingles(ids, ids, days[:count], sets)])
+        return learning.learnt({place: normalize_text(texts[places[place]]) for place in learning.wanted})[MARCH]
+
+    def facts(found: RecurringText) -> tuple[list[int], frozenset[str], int, bool]:
+        return found.phrases.tolist(), found.common, found.articles, found.young
+
+    alone, grown = told(31, MARCH), told(61, MARCH, datetime.date(2026, 4, 1))
+    assert facts(told(61, MARCH)) == facts(grown)
+    assert (facts(alone) == facts(grown), alone.young, grown.young) == (first < 0, first == 0, first == 0)

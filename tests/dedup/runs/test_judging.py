@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from itertools import combinations
+from string import ascii_lowercase
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,6 +15,7 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from dedup.detection.judging.judge import JudgedRow
 from dedup.detection.runs import judging
+from dedup.detection.runs.headlines import update_series
 from dedup.detection.runs.judging import (
     features_of_pairs,
     judge_now,
@@ -154,6 +156,23 @@ def test_what_a_verdict_rests_on_has_it_given_anew(corpus, store, change) -> Non
     outdated = {"article near": near, "rule": market, "pairs": Pair.objects.none()}.get(change, Pair.objects.all())
     assert {pair.pk for pair in kept}.isdisjoint(pair.pk for pair in outdated)
     assert kept.count() == {"article near": 1, "rule": 3, "pairs": 3 + market.count()}.get(change, 0)
+
+
+@pytest.mark.parametrize("before", ["2026-02", "2026-03"])
+def test_later_months_have_a_say_where_a_newspaper_is_young(corpus, store, before) -> None:
+    for day, letter in enumerate(ascii_lowercase, start=1):
+        text = " ".join(letter * length for length in range(3, 9))
+        store(text, date=f"{before}-{day:02}", headline=text)
+    find_duplicates()
+    month = NewspaperMonth.objects.get(newspaper__name="Harbour Post")
+    assert (str(month.month), month.young) == ("2026-03-01", before == "2026-03")
+    store(rates(12)[0], date="2026-04-12", headline=rates(12)[1])
+    update_series()
+    of_newspaper = 0 if before == "2026-02" else Pair.objects.count() - 1
+    assert outdated_verdicts(terms_in_force()).pairs == of_newspaper
+    store("A ship of March.", date="2026-03-31")
+    update_series()
+    assert outdated_verdicts(terms_in_force()).pairs == Pair.objects.count() - 1
 
 
 def test_a_run_without_verdicts_leaves_them_to_the_next(corpus) -> None:

@@ -14,7 +14,7 @@ from django.db import transaction
 from articles.models import Article
 from dedup.detection.clustering.joins import same_as
 from dedup.detection.judging.judge import JudgedRow, Terms
-from dedup.detection.judging.months import days_of
+from dedup.detection.judging.months import days_of, text_days
 from dedup.detection.runs.cluster.exporting import changed, changed_tables, last_day_read, months_of
 from dedup.detection.runs.dense_groups import group_check
 from dedup.detection.runs.evidence import numbers_of, store_candidates, write_block
@@ -25,7 +25,6 @@ from dedup.detection.runs.profiles import Configs, enabled, snapshot
 from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.starting import end_killed_runs, resumed
 from dedup.detection.spark.manifest import (
-    CONTEXT_DAYS,
     BundleError,
     ChangedArticlesError,
     Manifest,
@@ -50,7 +49,6 @@ _TERMS = {
     "series_rules": "rules of series",
     "group_rules": "rules of groups",
 }
-_AROUND = datetime.timedelta(days=CONTEXT_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +236,8 @@ def _first_day(month: str) -> datetime.date:
 
 def _are_near(days: Iterable[datetime.date], month: str) -> bool:
     """Return whether any of these days has a say in the verdicts of a month."""
-    first, last = days_of(_first_day(month))
-    return any(first - _AROUND <= day <= last + _AROUND for day in days)
+    first, last = text_days(_first_day(month))
+    return any(first <= day <= last for day in days)
 
 
 def clusters_differ(finished: Finished) -> str:
