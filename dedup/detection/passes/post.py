@@ -15,8 +15,8 @@ _NO_POST = (
     r"^((19|20)\d\d(0[1-9]|1[0-2])((0[1-9]|[12]\d|3[01])\d{0,6})?|(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])(19|20)\d\d"
     r"|\d+000)$"
 )
-# An article's own date, as to_char writes it: these may be numbers of posts elsewhere.
-_FORMS = ["DDMMYY", "MMDDYY", "YYMMDD", "FMDDFMMMYYYY", "FMMMFMDDYYYY"]
+# An article's own date, as to_char writes it: these may be numbers of posts elsewhere. All have six to eight digits.
+_FORMS = "DDMMYY MMDDYY YYMMDD FMDDFMMMYYYY FMMMFMDDYYYY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class PostPass(KeyedPass):
     # The longest number after the host.
     key: ClassVar[Key] = Key(
         "(SELECT run[1] FROM regexp_matches(substring(known.normalized_url FROM '//[^/]+(/.*)'), %(number)s, 'g')"
-        " AS run WHERE run[1] !~ %(no_post)s AND run[1] NOT IN (SELECT to_char(article.date + shift, form)"
-        " FROM generate_series(-1, 1) AS shift, unnest(%(forms)s::text[]) AS form)"
+        " AS run WHERE run[1] !~ %(no_post)s AND NOT (length(run[1]) BETWEEN 6 AND 8 AND run[1] = ANY (string_to_array("
+        "(SELECT string_agg(to_char(article.date + day, %(forms)s), ' ') FROM generate_series(-1, 1) AS day), ' ')))"
         " ORDER BY length(run[1]) DESC, run[1] LIMIT 1)",
         source="{articles} AS article JOIN {article_urls} AS known ON known.article_id = article.id",
         several=True,
