@@ -360,8 +360,8 @@ class PairFilter(ListFilter):
         found_by = ids_of(Evidence.objects.filter(found, stale=False), "pair") if found else None
         return None if found_by is None else self._numbers_of(Pair.objects.filter(IsAnyOf("pk", found_by)))
 
-    def _numbers_of(self, pairs: PairQuerySet, but: str = "") -> IdArray:
-        return IdArray(self._scored(self._of_articles(pairs, but)).order_by().values_list("pk", flat=True))
+    def _numbers_of(self, pairs: PairQuerySet, but: str = "") -> IdArray | None:
+        return ids_of(self._scored(self._of_articles(pairs, but)).order_by(), most=MOST_IDS_OF_TWO)
 
 
 def _in_state(pairs: PairQuerySet, state: str | None) -> PairQuerySet:
