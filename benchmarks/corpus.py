@@ -25,6 +25,8 @@ SEED = 20_260_301
 FIRST_DAY = datetime.date(2000, 1, 1)
 # The share of words that are replaced; an article and its copy then stay below every threshold.
 EXCHANGED = 0.75
+# So many days lie between two rounds of copies on their own dates: more than any window of days.
+APART = 30
 # Words are replaced within groups of similar frequency, so that "the" becomes "of" and not a rare name.
 _NEIGHBOURS = 64
 
@@ -46,7 +48,7 @@ class CorpusError(Exception):
 
 
 class Source(NamedTuple):
-    """A real article: its text normalised as an import would, and its content as it was published."""
+    """A real article: its text normalised as an import would, its content as published, and its id if it has one."""
 
     date: datetime.date
     newspaper: str
@@ -54,6 +56,7 @@ class Source(NamedTuple):
     url: str
     text: str
     content: str = ""
+    external_id: str = ""
 
 
 class Row(NamedTuple):
@@ -89,7 +92,8 @@ def _source(fields: dict[str, Any]) -> Source | None:
     if not text:
         return None
     named = (str(fields.get(name) or "") for name in ("newspaper", "headline", "url"))
-    return Source(date, *named, text, content)
+    external_id = fields.get("id") or fields.get("external_id") or ""
+    return Source(date, *named, text, content, str(external_id))
 
 
 def corpus(sources: Sequence[Source], size: int, per_day: int | None) -> Iterator[Row]:
@@ -106,20 +110,30 @@ def corpus(sources: Sequence[Source], size: int, per_day: int | None) -> Iterato
         yield Row(date, *source[1:4], text, round=number)
 
 
-def dealt(sources: Sequence[Source], size: int, per_day: int) -> Iterator[tuple[datetime.date, Source, int, Exchanges]]:
+def dealt(
+    sources: Sequence[Source], size: int, per_day: int | None
+) -> Iterator[tuple[datetime.date, Source, int, Exchanges]]:
     """Yield `size` articles in order of date, each with the round of copies it is from and its words to replace.
 
-    The articles come shuffled, then round after round of copies. Round 0 are the real articles.
+    The articles come shuffled, then round after round of copies. Round 0 are the real articles. Without `per_day` they
+    keep their own dates: the last ones if there are more than `size`, and each round of copies begins APART days after
+    the one before has ended.
     """
-    order = list(sources)
-    random.Random(SEED).shuffle(order)
+    order = sorted(sources, key=lambda source: source.date)[-size:] if per_day is None else list(sources)
+    days = (order[-1].date - order[0].date).days + APART
+    if per_day is not None:
+        random.Random(SEED).shuffle(order)
     words = by_frequency(source.text for source in order) if size > len(order) else []
     exchanged: Exchanges = {}
     for place in range(size):
         number, which = divmod(place, len(order))
         if number and not which:
             exchanged = exchanges(words, number)
-        yield FIRST_DAY + datetime.timedelta(days=place // per_day), order[which], number, exchanged
+        if per_day is None:
+            date = order[which].date + datetime.timedelta(days=days * number)
+        else:
+            date = FIRST_DAY + datetime.timedelta(days=place // per_day)
+        yield date, order[which], number, exchanged
 
 
 def by_frequency(texts: Iterable[str]) -> list[str]:
@@ -226,8 +240,8 @@ def _spelt_like(token: str, words: str) -> str:
     return token[:first] + words + token[last + 1 :]
 
 
-def articles(sources: Sequence[Source], size: int, per_day: int) -> Iterator[Fields]:
-    """Yield the fields of `size` articles in the import format, in order of date."""
+def articles(sources: Sequence[Source], size: int, per_day: int | None) -> Iterator[Fields]:
+    """Yield the fields of `size` articles in the import format, as `dealt` gives them."""
     spelling, round_ = Spelling({}), 0
     for date, source, number, exchanged in dealt(sources, size, per_day):
         if number != round_:
