@@ -14,6 +14,7 @@ PROGRAMS = {
     "passes": ("passes:PassBenchmark", "single passes against the plain SQL self-join, datasketch and rensa"),
     "whole": ("whole:WholeBenchmark", "the whole way of articles: import, run, new articles, pages, and other tools"),
     "thresholds": ("passes:ThresholdBenchmark", "the exact join against MinHash and LSH at thresholds from 0.5 to 0.9"),
+    "rivals": ("rivals:RivalBenchmark", "whole jobs of newsdedup and its rivals, judged by labelled pairs"),
     "crawl": ("crawl", "how many articles a second a crawl stores"),
     "dense": ("dense", "a whole run on inputs with dense groups"),
     "lineage": ("lineage", "how well the lineage of invented newspapers is found"),

@@ -25,7 +25,7 @@ import psutil
 CHECKOUT = Path(__file__).resolve().parents[1]
 _SAMPLE_SECONDS = 0.2
 _MEGABYTE = 1 << 20
-_PACKAGES = ("numpy", "datasketch", "rensa")
+_PACKAGES = ("numpy", "datasketch", "rensa", "splink", "duckdb", "scikit-learn")
 
 
 class MeasuringError(Exception):

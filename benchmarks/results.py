@@ -334,6 +334,37 @@ def _cost(usage: Usage, articles: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class RivalResult:
+    """The whole job of newsdedup or of a rival on one corpus, judged by labelled pairs."""
+
+    articles: int
+    labels: int  # pairs whose two articles are in the corpus
+    labels_of: int
+    name: str
+    pairs: int
+    taken: dict[str, list[float]]  # by label: pairs taken as duplicates, all pairs, and the weights of both
+    usage: Usage
+
+    def share(self, label: str) -> str:
+        """Return the share of the pairs with a label that was taken as duplicates, by weight, and the counts."""
+        found, of, weight, weight_of = self.taken.get(label, (0, 0, 0, 0))
+        return f"{weight / weight_of:.3f} ({found} of {of})" if of else ""
+
+
+RIVALS: Columns = {
+    "articles": lambda row: f"{row.articles:,}",
+    "labels": lambda row: f"{row.labels} of {row.labels_of}",
+    "tool": lambda row: row.name,
+    "pairs": lambda row: f"{row.pairs:,}",
+    "recall of D": lambda row: row.share("D"),
+    **{f"{label} taken": (lambda row, label=label: row.share(label)) for label in "VTEN"},
+    "CPU s (PostgreSQL's)": lambda row: _cpu(row.usage),
+    "wall s": lambda row: seconds(row.usage.wall),
+    "peak MB (PostgreSQL's)": lambda row: _memory(row.usage),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """The results of one run, and the machine."""
 
@@ -344,6 +375,7 @@ class Results:
     near: list[ShingleResult] = field(default_factory=list)  # within the window of days
     whole: list[WholeResult] = field(default_factory=list)
     thresholds: list[ThresholdResult] = field(default_factory=list)
+    rivals: list[RivalResult] = field(default_factory=list)
 
     def sheets(self) -> dict[str, list[Sheet]]:
         """Return the tables that have results, by the part of the page to which they belong."""
@@ -357,6 +389,7 @@ class Results:
                 sheet(near, shingle_columns(self.near, near=True), self.near, "near.svg"),
             ],
             "thresholds": [sheet("The exact join and MinHash with LSH, by threshold", THRESHOLDS, contests)],
+            "rivals": [sheet("Whole jobs, judged by labelled pairs", RIVALS, self.rivals)],
         }
         filled = {name: [table for table in part if table.rows] for name, part in parts.items()}
         return {name: part for name, part in filled.items() if part}
@@ -379,6 +412,6 @@ def _read(kind: type[Row], stored: Mapping[str, Any]) -> Row:
     values = dict(stored)
     for name, hint in get_type_hints(kind).items():
         of = next((part for part in (hint, *get_args(hint)) if hasattr(part, "__dataclass_fields__")), None)
-        if of is not None:
+        if of is not None and name in stored:  # a file may be older than a table
             values[name] = [_read(of, row) for row in stored[name]] if hint is not of else _read(of, stored[name])
     return kind(**values)
