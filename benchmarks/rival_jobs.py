@@ -111,8 +111,7 @@ def splink(articles: list[Article]) -> Pairs:
     """A model of Fellegi and Sunter on DuckDB, of headlines and words.
 
     Articles are compared if they are at most DAY_WINDOW days apart, or have the same first words of headline or text.
-    EM learns from the latter: of the pairs that it sees, between 1 and 99 per cent should be matches. With the
-    newspaper as a third comparison it finds fewer duplicates.
+    EM learns from the latter: of the pairs that it sees, between 1 and 99 per cent should be matches.
     """
     import pyarrow as pa
     from splink import DuckDBAPI, Linker, SettingsCreator, block_on
