@@ -260,10 +260,10 @@ def _first_of(waiting: deque[tuple[Task, Future[Result]]]) -> tuple[Task, Result
     return task, result.result()
 
 
-def _send(pipe: Any, perform: Perform[Any, Any], task: object, *, answered: bool = True) -> None:
+def _send(pipe: Any, perform: Perform[Any, Any], task: object) -> None:
     try:
         # By name, because its module may be imported only inside the new process.
-        pipe.send((perform.__module__, perform.__name__, task, answered))
+        pipe.send((perform.__module__, perform.__name__, task))
     except ConnectionError:
         raise _died() from None
 
@@ -292,21 +292,20 @@ def _serve(pipe: Connection, begin: Begin) -> None:
         before: tuple[str, str] | None = None
         while True:
             try:
-                module, function, task, answered = pipe.recv()
+                module, function, task = pipe.recv()
             except EOFError:
                 break
             if before not in (None, (module, function)):
                 _return_freed_memory()
             before = module, function
-            say: Callable[[object], None] = pipe.send if answered else lambda _answer: None
             try:
                 perform: Perform[Any, Any] = getattr(__import__(module, fromlist=[function]), function)
-                result = perform(task, lambda amount: say((_PROGRESS, amount)))  # noqa: B023 - called in this turn only
+                result = perform(task, lambda amount: pipe.send((_PROGRESS, amount)))
             except Exception as error:  # noqa: BLE001 - it is raised again in the parent
                 error.add_note(traceback.format_exc())
-                say((_FAILED, error))
+                pipe.send((_FAILED, error))
             else:
-                say((_DONE, result))
+                pipe.send((_DONE, result))
             task = result = None  # whatever they hold is not kept until the next task
 
 
