@@ -2,16 +2,12 @@
 
 import dataclasses
 import datetime
-from collections.abc import AsyncIterator
 from typing import Any
 
-import scrapy
-from scrapy.http import HtmlResponse, Response
-from twisted.python.failure import Failure
+from scrapy.http import HtmlResponse
 
 from articles.extraction.extract import ExtractedArticle, ExtractionError, extract_article
 from articles.extraction.rules import NO_RULE, ExtractionRule
-from crawlers.faults import reason_of
 from crawlers.fetching.bare_spiders import BareSpider
 from crawlers.fetching.elsewhere import ask_spider
 from crawlers.fetching.sites import content_type
@@ -41,12 +37,10 @@ class OnePage(BareSpider):
     url: str
     rule: dict[str, Any]
 
-    async def start(self) -> AsyncIterator[scrapy.Request]:
-        yield scrapy.Request(self.url, callback=self.parse, errback=self.failed, dont_filter=True)
-
-    def parse(self, response: Response) -> None:
+    async def look(self) -> None:
+        response = await self.ask(self.url)
         if not isinstance(response, HtmlResponse):
-            self.found.update(reason="no HTML page")
+            self.found.update(reason=response if isinstance(response, str) else "no HTML page")
             return
         try:
             article = extract_article(
@@ -56,6 +50,3 @@ class OnePage(BareSpider):
             self.found.update(reason=error.reason)
             return
         self.found.update(dataclasses.asdict(article) | {"time": None, "date": article.date and str(article.date)})
-
-    def failed(self, failure: Failure) -> None:
-        self.found.update(reason=reason_of(failure.value or OSError()))

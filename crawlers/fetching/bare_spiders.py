@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response
 from scrapy.settings import Settings
+from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawlers.faults import reason_of
 
@@ -20,7 +21,7 @@ _TIMEOUT = 10  # seconds for a response, at most: somebody is waiting
 
 
 class BareSpider(scrapy.Spider):
-    """Puts what it finds into `found`, as JSON, by `look` or by requests from `start`."""
+    """Puts what it finds into `found`, as JSON."""
 
     found: dict[str, Any]
 
@@ -39,7 +40,7 @@ class BareSpider(scrapy.Spider):
             response = await self.crawler.engine.download_async(scrapy.Request(url, dont_filter=True, meta=meta))
         except Exception as error:  # noqa: BLE001 - reason_of knows the many kinds
             return reason_of(error)
-        return response if response.status == 200 else f"HTTP {response.status}"
+        return response if response.status == 200 else reason_of(HttpError(response))
 
 
 def bare_settings(networks: list[str], pause: float = 0.0) -> Settings:
