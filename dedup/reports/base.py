@@ -1,11 +1,10 @@
 """The contract of a report: what it computes, its options, and the sentence, tables and charts that show the result."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, LiteralString, TypeVar
 
-from articles.storage.incoming import IncomingArticle
 from dedup.declarations import Settings
 from dedup.detection.runs.scope import Scope
 from dedup.models.base import read_rows
@@ -104,14 +103,6 @@ class Report(ABC):
     def files(self, result: Any) -> Sequence[File]:  # noqa: ARG002 - few reports have any
         """Return what the report gives besides its tables."""
         return ()
-
-
-class FileReport(Report):
-    """A report that counts the articles of a file too."""
-
-    @abstractmethod
-    def result_of(self, articles: Iterable[IncomingArticle], options: Any) -> Any:
-        """Return the same of articles that are not stored."""
 
 
 # ---- what several reports count ----------------------------------------------------------------------

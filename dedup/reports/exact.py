@@ -20,7 +20,7 @@ from articles.storage.newspapers import newspaper_host
 from dedup.declarations import Settings
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import FileReport
+from dedup.reports.base import Report
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, listed, share
 
 Form = Literal["exact", "normalised"]
@@ -160,7 +160,7 @@ def _counts(cursor: Any, fill: LiteralString, parameters: Mapping[str, Any]) -> 
     return ExactCopies(articles, headline, text, together, repeats, same_day, other_day)
 
 
-class ExactReport(FileReport, name="exact", label="Exact repeats", after_run=True):
+class ExactReport(Report, name="exact", label="Exact repeats", after_run=True):
     """Counts articles with the same headline, the same text, or both: as stored, and ignoring case, punctuation and the
     newspaper's name.
     """

@@ -13,8 +13,9 @@ from articles.storage.incoming import IncomingArticle
 from dedup.declarations import ConfigError, Setting, Settings, make_config, option_name, settings_of
 from dedup.detection.runs.scope import Scope, ScopeError
 from dedup.reports import REPORTS
-from dedup.reports.base import FileReport, Report, ReportError
+from dedup.reports.base import Report, ReportError
 from dedup.reports.computing import compute, drawn
+from dedup.reports.exact import ExactReport
 from dedup.reports.formats import as_csv, as_json, presented, print_text
 
 
@@ -79,7 +80,7 @@ class Command(ProjectCommand):
 
     def _in_file(self, report: Report, own: Settings, options: dict[str, Any]) -> Any:
         """Count the rows of the file; those without an article are left out, with a notice."""
-        if not isinstance(report, FileReport):
+        if not isinstance(report, ExactReport):
             raise usage_error(f"{report.name} counts stored articles; it reads no file")
         if chosen := [name for name in ("since", "until", "newspapers") if options[name]]:
             raise usage_error(
