@@ -13,9 +13,9 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from dedup.answers import BUTTONS, PairLabel
+from dedup.views.requests import safe_next
 from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.models import KeyMap
 
@@ -210,8 +210,4 @@ def keys_switch(request: UserRequest) -> HttpResponse:
         on = request.POST.get("on") == "1"
         KeyMap.objects.update_or_create(user=request.user, defaults={"on": on})
         messages.success(request, "Keys are on." if on else "Keys are off. The page Keys switches them on again.")
-    wanted = request.POST.get("next", "")
-    allowed = url_has_allowed_host_and_scheme(
-        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
-    )
-    return redirect(wanted if allowed else "keys")
+    return redirect(safe_next(request, "keys"))

@@ -13,7 +13,7 @@ from django.urls import reverse
 from articles.paging import page_of
 from dedup.detection.runs.headlines import LEAST_DAYS
 from dedup.forms.base import ClusterForm, ClusterMergeForm, GroupConfirmForm, MemberForm, SplitForm
-from dedup.models import Cluster, Decision, DenseGroup, DetectionRun, Membership, Series
+from dedup.models import Cluster, Decision, DenseGroup, Membership, Series
 from dedup.models.pairs import WEAK_PROBABILITY
 from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, preview, split_cluster
@@ -57,8 +57,7 @@ def clusters(request: HttpRequest) -> HttpResponse:
     # A separate query: joined, the articles of all clusters would be read and sorted.
     kept = Cluster.objects.with_kept().in_bulk([row.pk for row in page.rows])
     page = replace(page, rows=[kept[row.pk] for row in page.rows])
-    last_run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).order_by("-pk").first()
-    context = {"filter": filterset, "page": page, "weak_tie": WEAK_PROBABILITY, "last_run": last_run}
+    context = {"filter": filterset, "page": page, "weak_tie": WEAK_PROBABILITY, "last_run": last_finished_run()}
     return render(request, "clusters/clusters.html", context)
 
 
