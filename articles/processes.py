@@ -15,7 +15,6 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import chain, islice
 from multiprocessing.connection import Connection, wait
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 Task = TypeVar("Task")
@@ -81,7 +80,7 @@ class Pool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, _error: object, _traceback: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_more: object) -> None:
         self.end(list(self._processes), at_once=kind is not None)
 
     def results(
@@ -193,13 +192,13 @@ class Pool:
 THIS_PROCESS = Pool(1)
 
 
-class Workers(Generic[Task, Result]):
+class Workers(Pool, Generic[Task, Result]):
     """Processes for tasks of one kind that come one by one, for callers that must not wait, such as an event loop."""
 
     def __init__(
         self, count: int, perform: Perform[Task, Result], begin: Begin = nullcontext, *arguments: object
     ) -> None:
-        self._pool = Pool(count, begin, *arguments)
+        super().__init__(count, begin, *arguments)
         self._perform = perform
         self._threads = ThreadPoolExecutor(max(count, 1))
         # None is a process that has yet to be started.
@@ -207,12 +206,9 @@ class Workers(Generic[Task, Result]):
         for _ in range(count):
             self._free.put(None)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *more: object) -> None:
         self._threads.shutdown(cancel_futures=True)
-        self._pool.__exit__(kind, error, traceback)
+        super().__exit__(kind, *more)
 
     def submit(self, task: Task) -> Future[Result]:
         """Have a process perform a task as soon as one is free, and return its result to come, without waiting.
@@ -223,15 +219,15 @@ class Workers(Generic[Task, Result]):
         return self._threads.submit(self._submitted, task)
 
     def _submitted(self, task: Task) -> Result:
-        if self._pool.count < 2:
+        if self.count < 2:
             return self._perform(task, lambda _amount: None)
         pipe = self._free.get()
         try:
-            pipe = pipe or self._pool.start()
+            pipe = pipe or self.start()
             return _ask(pipe, self._perform, task)
         except WorkerDiedError:
             if pipe:
-                self._pool.end([pipe], at_once=True)
+                self.end([pipe], at_once=True)
                 pipe = None
             raise
         finally:
