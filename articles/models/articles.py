@@ -304,7 +304,7 @@ class AttachedCopy(ArrivedArticle):
     """An article that was not stored as one of its own, as its newspaper wants it: all that came of it.
 
     Its URLs are among those of the article that it is attached to, and its headline is another one of it. Written by
-    storage/ingest.py; storage/attached_copies.py makes an article of it.
+    storage/ingest.py; jobs/attached_copies.py makes an article of it.
     """
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="attached_copies")

@@ -10,10 +10,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.text import Truncator
 
+from articles.jobs.attached_copies import AttachedCopyError, store_separately
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence
 from articles.normalization.logins import without_login
 from articles.paging import page_of, page_of_groups
-from articles.storage.attached_copies import AttachedCopyError, store_separately
 from articles.storage.boilerplate_marks import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.incoming import url_fault
 from dedup.forms.base import CheckForm

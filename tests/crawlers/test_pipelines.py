@@ -11,10 +11,10 @@ from django.db import DataError
 
 from articles.extraction.extract import ExtractedArticle
 from articles.extraction.rules import ExtractionRule
+from articles.jobs.attached_copies import store_separately
 from articles.models import Article, ArticlePage, ArticleURL, AttachedCopy, Newspaper
 from articles.normalization.times import possible_time
 from articles.normalization.urls import url_key
-from articles.storage.attached_copies import store_separately
 from articles.storage.incoming import ListedDate
 from articles.storage.ingest import Stored
 from articles.storage.newspapers import Paper
