@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from django.core.management.base import CommandParser
 
+from articles.boilerplate.mode import Mode
 from articles.files.formats import format_of
 from articles.files.records import FileFormat
 from articles.management.base import usage_error
@@ -98,6 +99,17 @@ def chosen_scope(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the bounds that ArticleQuerySet.in_scope takes, by name. Raises CommandError."""
     since, until = chosen_days(options)
     return {"since": since, "until": until, "newspaper_ids": chosen_newspaper_ids(options)}
+
+
+def add_boilerplate_option(parser: argparse.ArgumentParser) -> None:
+    """Add --boilerplate to a command that exports articles."""
+    parser.add_argument(
+        "--boilerplate",
+        choices=[mode.value for mode in Mode],
+        default=Mode.KEEP.value,
+        help="story removes boilerplate from all articles but the first of the week that has it; topic removes it from "
+        "all articles (default: %(default)s)",
+    )
 
 
 def add_workers_option(parser: argparse.ArgumentParser, *, note: str = "") -> None:

@@ -8,7 +8,13 @@ from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import LINES, ExportedRow, TooManyColumnsError, exported_rows
-from articles.management.arguments import add_output_options, add_scope_options, chosen_output, chosen_scope
+from articles.management.arguments import (
+    add_boilerplate_option,
+    add_output_options,
+    add_scope_options,
+    chosen_output,
+    chosen_scope,
+)
 from articles.management.base import ExitCode, LongCommand, opened_output
 from articles.management.commands.find_boilerplate import mark_outdated_weeks
 from articles.models import Article
@@ -25,13 +31,7 @@ class Command(LongCommand):
     exit_codes = {TooManyColumnsError: ExitCode.ERROR}
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--boilerplate",
-            choices=[mode.value for mode in Mode],
-            default=Mode.KEEP.value,
-            help="story removes boilerplate from all articles but the first of the week that has it; topic removes it "
-            "from all articles (default: %(default)s)",
-        )
+        add_boilerplate_option(parser)
         add_scope_options(parser)
         add_output_options(parser)
 

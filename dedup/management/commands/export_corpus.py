@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import TooManyColumnsError
-from articles.management.arguments import add_day_options, add_newspaper_option, chosen_days, chosen_newspaper_ids
+from articles.management.arguments import add_boilerplate_option, add_scope_options, chosen_scope
 from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.management.commands.find_boilerplate import mark_outdated_weeks
 from articles.models import Article
@@ -62,15 +62,8 @@ class Command(LongCommand):
             help="leave out what another corpus has, and copies of it: the articles that were there when this run "
             "started, by its number, or those of a file with the column url, external_id or id",
         )
-        parser.add_argument(
-            "--boilerplate",
-            choices=[mode.value for mode in Mode],
-            default=Mode.KEEP.value,
-            help="story removes boilerplate from all articles but the first of the week that has it; topic removes it "
-            "from all articles (default: %(default)s)",
-        )
-        add_newspaper_option(parser)
-        add_day_options(parser)
+        add_boilerplate_option(parser)
+        add_scope_options(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
@@ -82,7 +75,7 @@ class Command(LongCommand):
         other = other_corpus(options["against"]) if options["against"] else None
         asked = Asked(
             Policy(options["policy"]),
-            Scope(*chosen_days(options), chosen_newspaper_ids(options)),
+            Scope(**chosen_scope(options)),
             Mode(options["boilerplate"]),
             confirmed_only=options["clusters"] == "confirmed",
             also_in=f"also in {other.name}" if other else "",

@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from articles.files.formats import source_named
 from articles.files.importing import Row, open_rows
-from articles.management.arguments import add_day_options, add_newspaper_option, chosen_newspaper_ids
+from articles.management.arguments import add_scope_options, chosen_newspaper_ids
 from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.storage.incoming import IncomingArticle
 from dedup.declarations import ConfigError, Setting, Settings, make_config, option_name, settings_of
@@ -34,8 +34,7 @@ class Command(ProjectCommand):
             nargs="?",
             help="count the rows of this file (.jsonl, .csv, also .gz) instead of the stored articles",
         )
-        add_day_options(parser)
-        add_newspaper_option(parser)
+        add_scope_options(parser)
         parser.add_argument("--format", choices=("text", "csv", "json", "svg"), default="text")
         parser.add_argument("--chart", metavar="NAME", help="with --format svg: which chart (default: the first)")
         parser.add_argument("--file", metavar="NAME", dest="extra_file", help="print this file of the report instead")
