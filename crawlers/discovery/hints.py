@@ -4,12 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import lxml.html
 
 from articles.extraction.html import ExtractionError, parse_page
-from crawlers.fetching.sites import is_front_page, is_visitable, same_site
+from crawlers.fetching.sites import absolute, is_front_page, is_visitable, same_site
 from crawlers.listings.dates import headline, language_code
 
 # Addresses that publishing systems use by default; asked only if the site declares none.
@@ -70,7 +70,7 @@ def read_home_page(body: bytes, url: str, content_type: str) -> HomePage:
     except ExtractionError as error:
         raise ValueError("The home page cannot be read.") from error
     bases = page.xpath("//base/@href")
-    base = _absolute(url, bases[0]) if bases else url
+    base = absolute(url, bases[0]) if bases else url
     return HomePage(
         name=_name(page, url),
         language=language_code(page.get("lang") or page.get("{http://www.w3.org/XML/1998/namespace}lang") or ""),
@@ -81,7 +81,7 @@ def read_home_page(body: bytes, url: str, content_type: str) -> HomePage:
 
 def robots_sitemaps(text: str, url: str) -> list[str]:
     """Return the sitemaps that a robots.txt names, each once."""
-    urls = (_absolute(url, match[1]) for match in _SITEMAP_LINE.finditer(text))
+    urls = (absolute(url, match[1]) for match in _SITEMAP_LINE.finditer(text))
     return list(dict.fromkeys(address for address in urls if is_visitable(address)))
 
 
@@ -142,14 +142,14 @@ def _feeds(page: lxml.html.HtmlElement, base: str) -> Iterable[Link]:
         relations, address = (element.get("rel") or "").lower().split(), (element.get("href") or "").lower()
         named = kind == "application/json" and "alternate" in relations and "feed" in address
         if kind in _FEED_TYPES or "feed" in relations or named:
-            yield Link(_absolute(base, element.get("href")), headline(element.get("title") or ""))
+            yield Link(absolute(base, element.get("href")), headline(element.get("title") or ""))
 
 
 def _links(page: lxml.html.HtmlElement, base: str) -> Iterable[Link]:
     """Yield the links of the page, those of its menus first."""
     for path in ("//nav//a[@href] | //header//a[@href]", "//a[@href]"):
         for element in page.xpath(path):
-            url = _absolute(base, element.get("href")).partition("#")[0]
+            url = absolute(base, element.get("href")).partition("#")[0]
             if is_visitable(url) and not is_front_page(url):
                 yield Link(url, headline(element.text_content()))
 
@@ -160,10 +160,3 @@ def _distinct(links: Iterable[Link]) -> list[Link]:
         if is_visitable(link.url):
             found.setdefault(link.url, link)
     return list(found.values())
-
-
-def _absolute(base: str, url: str) -> str:
-    try:
-        return urljoin(base, url.strip())
-    except ValueError:  # such as http://[undefined]/
-        return ""

@@ -50,7 +50,7 @@ def is_visitable(url: str) -> bool:
 def absolute(base: str, url: str) -> str:
     """Return a URL that a page names as an absolute one; as it is if it is not valid, such as http://[undefined]/."""
     try:
-        return urljoin(base, url) if url else ""
+        return urljoin(base, url.strip()) if url else ""
     except ValueError:
         return url
 

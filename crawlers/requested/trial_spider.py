@@ -59,14 +59,12 @@ class TrialSpider(BareSpider):
     async def ask(self, url: str, **meta: Any) -> Response | str:
         return NO_ANSWER if time.monotonic() > self.until else await super().ask(url, **meta)
 
-    def _bounds(self, kind: str) -> dict[str, Any]:
-        return {"download_maxsize": self.settings.getint("SITEMAP_MAXSIZE")} if kind == "sitemap" else {}
-
     # -- Sources ------------------------------------------------------------------------------------------
 
     async def _links(self, kind: SourceKind, url: str) -> list[ArticleLink]:
         """Return the links of a source, and record their number, or why there are none."""
-        response = await self.ask(url, **self._bounds(kind)) if is_visitable(url) else "bad address"
+        bound = {"download_maxsize": self.settings.getint("SITEMAP_MAXSIZE")} if kind == "sitemap" else {}
+        response = await self.ask(url, **bound) if is_visitable(url) else "bad address"
         links: list[ArticleLink] | str = response if isinstance(response, str) else await self._listed(kind, response)
         reason = links if isinstance(links, str) else ""
         found = [] if isinstance(links, str) else [link for link in links if is_visitable(link.url)]
@@ -90,7 +88,8 @@ class TrialSpider(BareSpider):
 
     async def _entries(self, response: Response, *, named: bool = False) -> list[Entry] | str:
         """Return the articles of a sitemap, or of the sitemaps of an index that changed last."""
-        document = read_sitemap(response.body, response.url, self.settings.getint("SITEMAP_MAXSIZE"))
+        most = self.settings.getint("SITEMAP_MAXSIZE")
+        document = read_sitemap(response.body, response.url, most)
         if document.kind == "urlset":
             return [entry for entry in document.entries if finds(self.source.article_url_pattern, entry.url)]
         if document.kind != "sitemapindex" or named:
@@ -100,7 +99,7 @@ class TrialSpider(BareSpider):
         latest = sorted(document.entries, key=lambda entry: entry.changed or datetime.date.min, reverse=True)
         urls = [entry.url for entry in latest if is_visitable(entry.url)]
         for url in urls[:_NAMED_SITEMAPS]:
-            answer = await self.ask(url, **self._bounds("sitemap"))
+            answer = await self.ask(url, download_maxsize=most)
             read = answer if isinstance(answer, str) else await self._entries(answer, named=True)
             entries += [] if isinstance(read, str) else read
         return entries
