@@ -145,8 +145,8 @@ def _judged_otherwise(pairs: Sequence[_Stored], terms: Terms) -> Iterator[str]:
         asked = [stored.pair for stored in known if settled.issuperset(stored.newspapers)]
         rows_of = Pair.objects.in_bulk([pair.id for pair in asked])
         for row in judged_rows(month, asked, terms, cache=cache):
-            if not _is_same(rows_of[row.id], row):
-                yield _difference(rows_of[row.id], row)
+            if difference := _difference(rows_of[row.id], row):
+                yield difference
 
 
 def _settled_newspapers(month: datetime.date, newspapers: Collection[int], terms: Terms) -> set[int]:
@@ -157,23 +157,15 @@ def _settled_newspapers(month: datetime.date, newspapers: Collection[int], terms
     return {newspaper for newspaper in newspapers if learnt.get(newspaper) == now.get(newspaper)}
 
 
-def _is_same(pair: Pair, row: JudgedRow) -> bool:
-    same = all(getattr(pair, name) == getattr(row, name) for name in _WORDS)
-    return (
-        same
-        and pair.reasons == json.loads(row.reasons)
-        and all(math.isclose(getattr(pair, name) or 0.0, getattr(row, name), abs_tol=_SAME) for name in _NUMBERS)
-    )
-
-
 def _difference(pair: Pair, row: JudgedRow) -> str:
-    if any(getattr(pair, name) != getattr(row, name) for name in (*_WORDS, *_NUMBERS)):
-        said = [
-            f"{judged.verdict} {judged.probability} (of duplicates {judged.duplicate_probability})"
-            for judged in (pair, row)
-        ]
+    """Return what differs between a stored verdict and the one given again; empty if nothing does."""
+    said = [f"{one.verdict} {one.probability} (of duplicates {one.duplicate_probability})" for one in (pair, row)]
+    if any(getattr(pair, name) != getattr(row, name) for name in _WORDS) or not all(
+        math.isclose(getattr(pair, name) or 0.0, getattr(row, name), abs_tol=_SAME) for name in _NUMBERS
+    ):
         return f"pair {pair.pk} is stored as {said[0]}, and its articles give {said[1]}"
-    return f"pair {pair.pk} has other reasons than its articles give"
+    has_reasons = pair.reasons == json.loads(row.reasons)
+    return "" if has_reasons else f"pair {pair.pk} has other reasons than its articles give"
 
 
 _TEXTS = [f"{side}__{name}" for side in ("left", "right") for name in ("content", "boilerplate", "date")]
