@@ -105,13 +105,6 @@ def unblock(person_id: int, *, by: User) -> None:
         log_action(person, CHANGE, "was unblocked.", user=by)
 
 
-def record_link(person: User, *, by: User) -> None:
-    """Log that a one-time link was made. Raises PersonError for a blocked person, who could not use it."""
-    if not person.is_active:
-        raise PersonError(f"{person.get_username()} is blocked. Unblock them first.")
-    log_action(person, CHANGE, "got a one-time link to set a password.", user=by)
-
-
 def record_password(person: User) -> None:
     """Log that a person set their password with a one-time link, and forget the wrong passwords before it."""
     forget(name=person.get_username())
@@ -204,12 +197,16 @@ class Link:
     mail: str = ""
 
 
-def make_link(request: HttpRequest, person: User) -> Link:
+def make_link(request: HttpRequest, person: User, *, by: User) -> Link:
     """Return a new link for a person, and send it to them if e-mail is set up and their address is known.
 
-    Django's token is signed with SECRET_KEY and is void once the password or the e-mail address changes or the
-    person logs in, at the latest after PASSWORD_RESET_TIMEOUT seconds.
+    Raises PersonError for a blocked person, who could not use it. Django's token is signed with SECRET_KEY and is void
+    once the password or the e-mail address changes or the person logs in, at the latest after PASSWORD_RESET_TIMEOUT
+    seconds.
     """
+    if not person.is_active:
+        raise PersonError(f"{person.get_username()} is blocked. Unblock them first.")
+    log_action(person, CHANGE, "got a one-time link to set a password.", user=by)
     number = urlsafe_base64_encode(force_bytes(person.pk))
     path = reverse("set_password", args=[number, default_token_generator.make_token(person)])
     url = request.build_absolute_uri(path)

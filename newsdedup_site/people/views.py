@@ -171,8 +171,8 @@ def _page(request: UserRequest, found: User, form: PersonForm | None) -> HttpRes
 
 
 def _show_link(request: UserRequest, found: User) -> HttpResponse:
-    actions.record_link(found, by=request.user)
-    return render(request, "people/link.html", {"person": found, "link": actions.make_link(request, found)})
+    link = actions.make_link(request, found, by=request.user)
+    return render(request, "people/link.html", {"person": found, "link": link})
 
 
 @method_decorator(never_cache, name="dispatch")
