@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from django.db import models
+from django.db import connection, models
 
 if TYPE_CHECKING:
     from articles.models import Article, Newspaper  # noqa: F401 - the base classes name them in strings
@@ -20,6 +20,20 @@ LONG_TEXTS = (
 
 # The columns that Article.publication_time reads.
 TIME_COLUMNS = ("published_at", "published_offset", "published_precision")
+
+
+def fetched(statement: Any, values: Mapping[str, Any] | None = None) -> list[Any]:
+    """Return the rows that a statement of SQL finds, all at once."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchall()
+
+
+def executed(statement: Any, values: Mapping[str, Any] | None = None) -> int:
+    """Execute a statement of SQL; return how many rows it has changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.rowcount
 
 
 def texts_of(*articles: str) -> list[str]:

@@ -35,7 +35,7 @@ from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.times import publication_order
 from articles.processes import THIS_PROCESS, Pool, in_batches
-from articles.querysets import given
+from articles.querysets import executed, fetched, given
 from articles.storage.audit_log import log_action, logged_actions
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import writing
@@ -97,10 +97,8 @@ def outdated_weeks(
 
 def facts_of(weeks: Collection[NewspaperWeek]) -> dict[NewspaperWeek, Facts]:
     facts = dict.fromkeys(weeks, NO_ARTICLES)
-    with connection.cursor() as cursor:
-        cursor.execute(_FACTS_SQL, columns_of(weeks))
-        for newspaper, monday, count, top, total in cursor.fetchall():
-            facts[NewspaperWeek(newspaper, monday)] = (count, top, int(total))
+    for newspaper, monday, count, top, total in fetched(_FACTS_SQL, columns_of(weeks)):
+        facts[NewspaperWeek(newspaper, monday)] = (count, top, int(total))
     return facts
 
 
@@ -318,8 +316,7 @@ def _store_sentences(weeks: Sequence[FoundWeek]) -> None:
         "found_mondays": [row.week for row in rows],
         "digests": [row.digest for row in rows],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_DELETE_SQL, columns_of([week.week for week in weeks]) | found)
+    executed(_DELETE_SQL, columns_of([week.week for week in weeks]) | found)
     RepeatedSentence.objects.bulk_create(
         rows,
         update_conflicts=True,
@@ -340,8 +337,7 @@ def _store_fingerprints(weeks: Sequence[FoundWeek]) -> None:
         update_fields=["fingerprint"],
     )
     if small:
-        with connection.cursor() as cursor:
-            cursor.execute(_FORGET_SQL, columns_of(small))
+        executed(_FORGET_SQL, columns_of(small))
 
 
 WHITELISTED = "whitelisted it"

@@ -17,13 +17,13 @@ from typing import Literal, NamedTuple, TypeAlias
 from uuid import UUID
 
 from django.core import serializers
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
 from articles.models import Article, ArticlePage, DeclaredURL, FollowingPage, HeadlineVariant, Newspaper
 from articles.normalization.urls import comparable_url, url_key
-from articles.querysets import TIME_COLUMNS
+from articles.querysets import TIME_COLUMNS, executed, fetched
 from articles.storage.incoming import (
     IncomingArticle,
     PageCopy,
@@ -162,8 +162,7 @@ def refresh_statistics(changed: int | None = None) -> None:
     `changed` is the number of new or changed articles: fewer than MANY need none. None: certainly many.
     """
     if changed is None or changed >= MANY:
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE articles_article, articles_articleurl")
+        executed("ANALYZE articles_article, articles_articleurl")
 
 
 def _store(namings: Sequence[Naming], ready: ForPaper, again: ForPaper, *, attach: bool = True) -> list[Stored]:
@@ -264,9 +263,7 @@ def _create(created: Sequence[_Outcome]) -> None:
     """Store new articles, and set their ids."""
     if not created:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(_IDS_SQL, {"count": len(created)})
-        ids = sorted(pk for (pk,) in cursor.fetchall())
+    ids = sorted(pk for (pk,) in fetched(_IDS_SQL, {"count": len(created)}))
     for pk, outcome in zip(ids, created, strict=True):
         outcome.article.pk = pk
     now = timezone.now()

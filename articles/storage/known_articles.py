@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import LiteralString, Self
 from uuid import UUID
 
-from django.db import connection
 from django.db.models.functions import MD5
 from psycopg.sql import SQL, Identifier
 
@@ -19,6 +18,7 @@ from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization.text import TEASER_CHARACTERS, is_same_teaser, teaser_of
 from articles.normalization.titles import is_telling, tells_apart
 from articles.normalization.urls import comparable_url, page_form
+from articles.querysets import fetched
 from articles.storage.fingerprints import md5
 from articles.storage.incoming import keys_of
 from articles.storage.preparing import Prepared, PreparedURL
@@ -162,10 +162,8 @@ class SameArticles:
             return same
         newspapers, forms, days, titles = map(list, zip(*wanted, strict=True))
         columns = {"newspapers": newspapers, "forms": forms, "days": days, "titles": titles}
-        with connection.cursor() as cursor:
-            cursor.execute(_SAME_SQL, {**columns, "characters": TEASER_CHARACTERS})
-            for form, *values, text in cursor.fetchall():
-                same.add(StoredArticle(*(*values, teaser_of(text))), () if form is None else [form])
+        for form, *values, text in fetched(_SAME_SQL, {**columns, "characters": TEASER_CHARACTERS}):
+            same.add(StoredArticle(*(*values, teaser_of(text))), () if form is None else [form])
         return same
 
     def find(self, new: Prepared, newspaper: Newspaper) -> tuple[StoredArticle, str] | None:
@@ -240,9 +238,7 @@ def _articles(table: LiteralString, keys: Collection[UUID]) -> Iterator[tuple[UU
     """Yield these keys of a table of URLs with their articles, the oldest row first."""
     if not keys:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(SQL(_ARTICLES_SQL).format(table=Identifier(table)), {"keys": list(keys)})
-        rows = cursor.fetchall()
+    rows = fetched(SQL(_ARTICLES_SQL).format(table=Identifier(table)), {"keys": list(keys)})
     articles = {pk: StoredArticle(pk, *rest) for _, pk, *rest in rows}
     yield from ((key, articles[pk]) for key, pk, *_ in rows)
 

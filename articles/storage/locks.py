@@ -16,6 +16,8 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.transaction import TransactionManagementError
 from psycopg import sql
 
+from articles.querysets import fetched
+
 # A killed process holds its locks until its database process notices: within a second, as every connection asks for
 # (client_connection_check_interval in newsdedup_site/environment.py), and undoing its work takes a moment.
 ENDING_SECONDS = 5.0
@@ -93,9 +95,7 @@ WHERE locktype = 'advisory' AND granted AND classid = %(lock)s::oid AND objsubid
 
 def held_numbers(lock: Lock) -> set[int]:
     """Return the numbers of a lock that any process holds."""
-    with connection.cursor() as cursor:
-        cursor.execute(_HELD_SQL, {"lock": int(lock)})
-        return {number for (number,) in cursor.fetchall()}
+    return {number for (number,) in fetched(_HELD_SQL, {"lock": int(lock)})}
 
 
 def lock_transaction(lock: Lock) -> None:

@@ -9,13 +9,13 @@ import datetime
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from django.db import connection
 from django.db.models import Exists, Max, Min, OuterRef
 from django.utils import timezone
 
 from articles.models import Article, ArticleURL, LearntParameter, Newspaper, NewspaperMerge, WhitelistedSentence
 from articles.normalization.titles import plain_title
 from articles.normalization.urls import url_key
+from articles.querysets import executed
 from articles.storage.ingest import refresh_statistics, writing
 from articles.storage.newspapers import Paper
 from articles.storage.renormalization import MARKED, mark_outdated
@@ -99,7 +99,7 @@ def merge_newspapers(merged: Newspaper, into: Newspaper, *, user: Any = None) ->
         before, carried = Paper.of(into), _carried(merged, into)
         merge = NewspaperMerge(merged=merged, into=into, articles=0, carried=asdict(carried), merged_by=user)
         merge.save()
-        _execute(_RECORD_SQL, merged=merged.pk, merge=merge.pk)
+        executed(_RECORD_SQL, {"merged": merged.pk, "merge": merge.pk})
         moved = _move(merge, merged, into)
         merged.merged_into = into
         merged.save(update_fields=["merged_into"])
@@ -277,10 +277,4 @@ def _forget_parameters(merge: NewspaperMerge, merged: Newspaper, into: Newspaper
 
 def _move(merge: NewspaperMerge, source: Newspaper, target: Newspaper) -> int:
     """Move the articles of a merge from one newspaper to the other; return how many."""
-    return _execute(_MOVE_SQL, **{"merge": merge.pk, "from": source.pk, "to": target.pk, "marked": MARKED})
-
-
-def _execute(statement: str, **parameters: Any) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return int(cursor.rowcount)
+    return executed(_MOVE_SQL, {"merge": merge.pk, "from": source.pk, "to": target.pk, "marked": MARKED})

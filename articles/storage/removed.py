@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterable
 from typing import Any, LiteralString
 from uuid import UUID
 
-from django.db import connection
 from psycopg.sql import SQL, Composed, Identifier
 
 from articles.fields import FIELDS
 from articles.models import Article, Removal, RemovedIdentity, Withholding
 from articles.normalization.urls import comparable_url
+from articles.querysets import executed
 from articles.storage.fingerprints import md5
 from articles.storage.incoming import keys_of
 from articles.storage.newspapers import Naming
@@ -48,8 +48,7 @@ ON CONFLICT (digest) DO NOTHING
 
 def keep_urls(removal: Removal, articles: Collection[int]) -> None:
     """Keep the digests of all URLs of these articles, in the caller's transaction, before the URLs go."""
-    with connection.cursor() as cursor:
-        cursor.execute(_KEEP_URLS_SQL, {"removal": removal.pk, "articles": list(articles)})
+    executed(_KEEP_URLS_SQL, {"removal": removal.pk, "articles": list(articles)})
 
 
 def keep_names(removal: Removal, names: Iterable[str]) -> None:
@@ -160,35 +159,32 @@ WHERE kept.withholding_id = %(withholding)s AND kept."table" = {name} AND stored
 def take_away(withholding: Withholding) -> None:
     """Move the texts of an article to the rows of its withholding; inside ingest.writing()."""
     article = withholding.article_id
-    with connection.cursor() as cursor:
-        for table, column in (("articles_article", "id"), *_ADDRESSES, *_WHOLE):
-            statement = SQL(_KEEP_SQL).format(table=Identifier(table), name=table, column=Identifier(column))
-            cursor.execute(statement, {"withholding": withholding.pk, "article": article})
+    for table, column in (("articles_article", "id"), *_ADDRESSES, *_WHOLE):
+        statement = SQL(_KEEP_SQL).format(table=Identifier(table), name=table, column=Identifier(column))
+        executed(statement, {"withholding": withholding.pk, "article": article})
     blank([article], PLACEHOLDER)
 
 
 def blank(articles: Collection[int], placeholder: str) -> None:
     """Delete the texts of these articles for good, and show this instead; inside ingest.writing()."""
     values = {"articles": list(articles)}
-    with connection.cursor() as cursor:
-        for table, column in reversed(_WHOLE):
-            cursor.execute(SQL(_DELETE_SQL).format(table=Identifier(table), column=Identifier(column)), values)
-        for statement in (_BLANK_URLS_SQL, _BLANK_DECLARED_SQL):
-            cursor.execute(statement, values)
+    for table, column in reversed(_WHOLE):
+        executed(SQL(_DELETE_SQL).format(table=Identifier(table), column=Identifier(column)), values)
+    for statement in (_BLANK_URLS_SQL, _BLANK_DECLARED_SQL):
+        executed(statement, values)
     shown: dict[str, Any] = {**_EMPTY, **dict.fromkeys(MARKS), "boilerplate": [], "headline": placeholder}
     Article.objects.filter(pk__in=articles).update(**shown, withheld=True)
 
 
 def put_back(withholding: Withholding) -> None:
     """Restore the texts of an article from the rows of its withholding, which go; inside ingest.writing()."""
-    with connection.cursor() as cursor:
-        values = {"withholding": withholding.pk}
-        for fields in (tuple(_EMPTY), MARKS):
-            cursor.execute(_restored("articles_article", fields), values)
-        cursor.execute(_restored("articles_articleurl", ("url", "normalized_url")), values)
-        cursor.execute(_restored("articles_declaredurl", ("url",)), values)
-        for table, _ in _WHOLE:
-            cursor.execute(SQL(_RESTORE_SQL).format(table=Identifier(table), name=table), values)
+    values = {"withholding": withholding.pk}
+    for fields in (tuple(_EMPTY), MARKS):
+        executed(_restored("articles_article", fields), values)
+    executed(_restored("articles_articleurl", ("url", "normalized_url")), values)
+    executed(_restored("articles_declaredurl", ("url",)), values)
+    for table, _ in _WHOLE:
+        executed(SQL(_RESTORE_SQL).format(table=Identifier(table), name=table), values)
     Article.objects.filter(pk=withholding.article_id).update(withheld=False)
     withholding.rows.all().delete()
 

@@ -11,14 +11,13 @@ from dataclasses import astuple, dataclass, fields
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import F, Q, QuerySet
 
 from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.urls import comparable_url, has_decoration, url_key
 from articles.processes import THIS_PROCESS, Pool
-from articles.querysets import in_portions
+from articles.querysets import executed, in_portions
 from articles.storage.ingest import writing
 from articles.storage.newspapers import Paper
 from articles.storage.preparing import Forms
@@ -170,14 +169,13 @@ def _write(found: FoundForms) -> None:
     columns = [astuple(form) for form in found.forms.values()]
     titles, texts, digests = zip(*columns, strict=True) if columns else ((), (), ())
     same = [pk for pk in found.basis.articles if pk not in found.forms]
-    with connection.cursor() as cursor:
-        if columns:
-            forms = {"titles": list(titles), "texts": list(texts), "digests": list(digests)}
-            cursor.execute(_FORMS_SQL, {"ids": list(found.forms), "version": NORMALIZER_VERSION, **forms})
-        if same:
-            cursor.execute(_SAME_SQL, {"ids": same, "version": NORMALIZER_VERSION})
-        if found.urls:
-            ids, _, urls = zip(*found.urls, strict=True)
-            cursor.execute(_URLS_SQL, {"ids": list(ids), "forms": list(urls)})
-        if found.keys:
-            cursor.execute(_KEYS_SQL, {"ids": list(found.keys.values()), "keys": list(found.keys)})
+    if columns:
+        forms = {"titles": list(titles), "texts": list(texts), "digests": list(digests)}
+        executed(_FORMS_SQL, {"ids": list(found.forms), "version": NORMALIZER_VERSION, **forms})
+    if same:
+        executed(_SAME_SQL, {"ids": same, "version": NORMALIZER_VERSION})
+    if found.urls:
+        ids, _, urls = zip(*found.urls, strict=True)
+        executed(_URLS_SQL, {"ids": list(ids), "forms": list(urls)})
+    if found.keys:
+        executed(_KEYS_SQL, {"ids": list(found.keys.values()), "keys": list(found.keys)})

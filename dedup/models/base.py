@@ -7,6 +7,8 @@ import pgtrigger
 from django.conf import settings
 from django.db import connection, models
 
+from articles.querysets import fetched
+
 
 class Row(models.Model):
     """A row that is written in a few words: `written`, in which {0} is the row."""
@@ -22,9 +24,7 @@ class Row(models.Model):
 
 def read_rows(statement: str, **values: Any) -> list[tuple[Any, ...]]:
     """Return the rows that a statement finds, all at once."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return cursor.fetchall()
+    return fetched(statement, values)
 
 
 # A statement and its values.

@@ -15,6 +15,7 @@ from django.utils import timezone
 from psycopg.sql import SQL, Identifier
 
 from articles.files.whole_files import UnwritableError, whole_bytes
+from articles.querysets import executed
 from articles.storage.locks import Lock, waited_lock
 from articles.versions import newsdedup_version
 from dedup.checks import check_trigrams
@@ -174,8 +175,7 @@ def restore(path: Path, progress: Progress) -> Manifest:
                 _restore_dump(reader, progress)
             else:
                 _restore_copy(reader, progress)
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+        executed("ANALYZE")
         return reader.manifest
 
 

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from psycopg.sql import SQL, Identifier, Literal
 
 from articles.models import Article
+from articles.querysets import fetched
 from dedup.detection.clustering.joins import joins_follow
 from dedup.detection.comparison.differences import compare_texts
 from dedup.detection.judging.judge import JudgedPair, JudgedRow, Terms
@@ -24,7 +25,7 @@ from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, Newspa
 from dedup.review.queries.articles import compared_texts
 from dedup.rows.files import in_batches
 from newsdedup_site.doctor.articles import sampled
-from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, fetched, listed, options, rows, together
+from newsdedup_site.doctor.invariant import FULL_RUN, Found, Invariant, Sample, listed, options, rows, together
 
 # To judge a pair takes about as long as to normalise so many articles.
 _ARTICLES_PER_PAIR = 10

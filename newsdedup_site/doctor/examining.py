@@ -9,6 +9,7 @@ from traceback import clear_frames
 
 from django.db import connection, transaction
 
+from articles.querysets import executed
 from articles.storage.locks import is_lost
 from newsdedup_site.doctor import articles, derived, review, schema
 from newsdedup_site.doctor.invariant import Found, Invariant, Sample
@@ -82,6 +83,5 @@ def _one_moment() -> Iterator[None]:
         yield
         return
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(_SNAPSHOT_SQL)
+        executed(_SNAPSHOT_SQL)
         yield

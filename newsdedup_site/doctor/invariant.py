@@ -8,8 +8,10 @@ from itertools import islice
 from typing import Any, LiteralString, NamedTuple
 
 from django.apps import apps
-from django.db import connection, models
+from django.db import models
 from psycopg.sql import SQL, Composed, Literal
+
+from articles.querysets import fetched
 
 # The doctor names so many of the rows that break a promise.
 NAMED = 10
@@ -55,12 +57,6 @@ class Invariant:
 
 
 _FAULTS_SQL = SQL("SELECT count(*) OVER (), sentence FROM ({faults}) AS fault (sentence) LIMIT {named}")
-
-
-def fetched(statement: LiteralString | SQL | Composed, parameters: dict[str, Any] | None = None) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return cursor.fetchall()
 
 
 def rows(statement: LiteralString | SQL | Composed, parameters: dict[str, Any] | None = None) -> Found:

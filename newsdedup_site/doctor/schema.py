@@ -9,13 +9,13 @@ from django.db import DEFAULT_DB_ALIAS, connection, models
 from django.db.migrations.executor import MigrationExecutor
 from psycopg.sql import SQL, Identifier, Literal
 
+from articles.querysets import fetched
 from dedup.checks import check_trigrams
 from newsdedup_site.doctor.invariant import (
     Found,
     Invariant,
     Sample,
     by,
-    fetched,
     foreign_keys,
     listed,
     options,

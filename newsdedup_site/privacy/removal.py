@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, LiteralString, NamedTuple
 
-from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
@@ -33,6 +32,7 @@ from articles.models import (
     Removal,
     Withholding,
 )
+from articles.querysets import executed, fetched
 from articles.storage.ingest import refresh_statistics, writing
 from articles.storage.removed import blank, keep_names, keep_urls, lift, put_back, take_away
 from crawlers.models import Crawl, CrawlSchedule, PendingLink, SitePace, Visit
@@ -104,9 +104,8 @@ def preview_article(article_id: int) -> Preview:
 
 def _preview(articles: QuerySet[Article], more: Iterable[tuple[str, int]] = ()) -> Preview:
     ids = articles.order_by().values("pk")
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNTS_SQL, {"articles": list(articles.order_by().values_list("pk", flat=True))})
-        pairs, evidence, sampled, decisions = cursor.fetchone()
+    numbers = list(articles.order_by().values_list("pk", flat=True))
+    [(pairs, evidence, sampled, decisions)] = fetched(_COUNTS_SQL, {"articles": numbers})
     goes = [
         ("articles", articles.count()),
         ("URLs", _of(ArticleURL, ids) + _of(DeclaredURL, ids)),
@@ -272,6 +271,7 @@ def carry_out(removal: Removal, progress: Callable[[int], object] = lambda _arti
     return removal
 
 
+_SET_SQL = "SELECT set_config('newsdedup.removal', %(removal)s, true)"
 _MERGES_SQL: LiteralString = """
 UPDATE articles_newspapermerge AS merge
 SET article_ids = left_over.ids
@@ -285,15 +285,15 @@ WHERE left_over.id = merge.id
 
 def _remove_batch(removal: Removal, batch: list[int]) -> None:
     """Remove articles with all that is stored on them, in one transaction."""
-    with writing(), connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('newsdedup.removal', %s, true)", [str(removal.pk)])
+    with writing():
+        executed(_SET_SQL, {"removal": str(removal.pk)})
         counts = Counter(forget(batch))
         ChangedArticle.objects.filter(article__in=batch).delete()
-        cursor.execute(_MERGES_SQL, {"articles": batch})
+        executed(_MERGES_SQL, {"articles": batch})
         _, gone = Article.objects.filter(pk__in=batch).delete()
         counts["articles"] += gone.get("articles.Article", 0)
         # The setting must not outlive the batch in a transaction around it.
-        cursor.execute("SELECT set_config('newsdedup.removal', '', true)")
+        executed(_SET_SQL, {"removal": ""})
         _seen(removal, counts)
 
 

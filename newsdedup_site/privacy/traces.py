@@ -12,7 +12,6 @@ from typing import Any, LiteralString, NamedTuple
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
-from django.db import connection
 from django.db.models import JSONField, Max, Min, Model, Q, TextField
 from django.db.models.functions import Cast
 from django_tasks_db.models import DBTaskResult
@@ -32,6 +31,7 @@ from articles.models import (
     UploadedPart,
     WhitelistedSentence,
 )
+from articles.querysets import executed
 from crawlers.models import PendingLink, Trial, Visit
 from dedup import models
 from dedup.corpora import forget_corpora
@@ -240,9 +240,8 @@ def forget_texts(articles: Collection[int], *, for_good: bool) -> None:
     unpropose(articles)
     values: dict[str, Any] = {"newspapers": [one for one, _ in forms], "forms": [form for _, form in forms]}
     values["for_good"] = for_good
-    with connection.cursor() as cursor:
-        cursor.execute(_NO_SERIES_SQL, values)
-        cursor.execute(_SERIES_SQL, values)
+    executed(_NO_SERIES_SQL, values)
+    executed(_SERIES_SQL, values)
     models.Watermark.objects.filter(name=Phase.SERIES).delete()
     _forget_sentences(articles, for_good=for_good)
     _forget_months(articles)

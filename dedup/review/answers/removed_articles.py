@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable
 from itertools import pairwise
 from typing import Any, LiteralString
 
-from django.db import connection
 from django.db.models import Q
 
+from articles.querysets import executed
 from dedup.detection.clustering.components import Tie, parts_of
 from dedup.detection.clustering.constraints import KnownConstraints, implications, lock_review
 from dedup.detection.clustering.questions import renewed_questions
@@ -105,12 +105,7 @@ def _around(articles: Collection[int]) -> set[int]:
 
 def _execute(statements: Iterable[LiteralString], **values: Any) -> list[int]:
     """Execute these statements one after the other; return how many rows each has changed."""
-    changed = []
-    with connection.cursor() as cursor:
-        for statement in statements:
-            cursor.execute(statement, values)
-            changed.append(cursor.rowcount)
-    return changed
+    return [executed(statement, values) for statement in statements]
 
 
 def _follow(concerned: Collection[int]) -> None:

@@ -6,15 +6,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from django.db import connection
-
 from articles.files.columns import column_form
 from articles.files.formats import source_named
 from articles.files.records import UnreadableFileError, read_records
 from articles.models import Article, ArticleURL
 from articles.normalization.urls import url_key
 from articles.numbers import read_number
-from articles.querysets import given
+from articles.querysets import executed, given
 from articles.storage.incoming import MAX_URL_CHARACTERS, story_url, text_fault, url_fault
 from articles.storage.newspapers import newspapers_named
 from dedup.models import DetectionRun
@@ -82,13 +80,8 @@ def _store_run(run: DetectionRun) -> dict[str, int]:
     articles = 0
     while batch := list(islice(found, 10 * _AT_ONCE)):
         articles += len(batch)
-        _store(batch)
+        executed(_STORE_SQL, {"ids": batch})
     return {"articles": articles}
-
-
-def _store(ids: Collection[int]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_STORE_SQL, {"ids": list(ids)})
 
 
 def _rows_of(path: Path) -> Iterator[Row]:
@@ -128,7 +121,7 @@ def _store_file(path: Path) -> dict[str, int]:
         found = _articles_of(batch)
         counted["rows"] += len(batch)
         counted["rows_without_an_article_here"] += sum(not articles for articles in found)
-        _store({article for articles in found for article in articles})
+        executed(_STORE_SQL, {"ids": list(set().union(*found))})
     return counted
 
 

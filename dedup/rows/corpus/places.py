@@ -17,7 +17,8 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 from articles.boilerplate.mode import Mode
 from articles.models import Article, Newspaper
 from articles.normalization.times import Precision, PublicationTime
-from articles.querysets import given
+from articles.processes import in_batches
+from articles.querysets import executed, given
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.policies import Member, Policy, in_order, removals
 from dedup.detection.clustering.rebuild import expected_clusters
@@ -164,11 +165,9 @@ class Asked:
 def corpus_tables() -> Iterator[None]:
     """Make the temporary tables, and drop them afterwards. All of it is one transaction."""
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(_TABLES_SQL)
+        executed(_TABLES_SQL)
         yield
-        with connection.cursor() as cursor:
-            cursor.execute(_DROP_SQL)
+        executed(_DROP_SQL)
 
 
 def decide_places(asked: Asked) -> None:
@@ -178,26 +177,13 @@ def decide_places(asked: Asked) -> None:
     """
     names = dict(Newspaper.objects.values_list("pk", "name"))
     clusters = whole_clusters(confirmed_only=asked.confirmed_only, boilerplate=asked.boilerplate, same_as=asked.same_as)
-    for batch in _batches(clusters):
+    for batch in in_batches(clusters, lambda cluster: len(cluster.members), _AT_ONCE):
         _store(batch, asked, names)
     bounds = asked.part.bounds()
-    with connection.cursor() as cursor:
-        if asked.also_in:
-            cursor.execute(_ALONE_IN_OTHER_SQL, {"reason": asked.also_in, **bounds})
-        if asked.boilerplate is not Mode.KEEP:
-            cursor.execute(_ALONE_AND_EMPTY_SQL, {"reason": NOTHING_LEFT, "mode": asked.boilerplate.value, **bounds})
-
-
-def _batches(clusters: Iterator[WholeCluster]) -> Iterator[list[WholeCluster]]:
-    batch: list[WholeCluster] = []
-    articles = 0
-    for cluster in clusters:
-        batch.append(cluster)
-        articles += len(cluster.members)
-        if articles >= _AT_ONCE:
-            yield batch
-            batch, articles = [], 0
-    yield batch
+    if asked.also_in:
+        executed(_ALONE_IN_OTHER_SQL, {"reason": asked.also_in, **bounds})
+    if asked.boilerplate is not Mode.KEEP:
+        executed(_ALONE_AND_EMPTY_SQL, {"reason": NOTHING_LEFT, "mode": asked.boilerplate.value, **bounds})
 
 
 def _store(clusters: Sequence[WholeCluster], asked: Asked, names: dict[int, str]) -> None:
