@@ -4,16 +4,8 @@ import html
 import re
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-
-
-def logged_in(user: User) -> Client:
-    """Return the client of a user."""
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def opened(client: Client, page: str, /, *numbers: object, **query: Any) -> str:

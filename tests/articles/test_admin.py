@@ -6,16 +6,15 @@ from django.urls import reverse
 
 from articles.models import ArticleURL, LearntParameter, Newspaper
 from tests.conftest import StoreArticle
-from tests.factories import make_user
+from tests.factories import client_of, make_user
 
 pytestmark = pytest.mark.django_db
 URL = "https://harbourpost.example/town/little-skerry-council"
 
 
 @pytest.fixture
-def staff(client: Client) -> Client:
-    client.force_login(make_user("ada", "admin", is_staff=True))
-    return client
+def staff(db: None) -> Client:
+    return client_of(make_user("ada", "admin", is_staff=True))
 
 
 def page_of(newspaper: Newspaper) -> str:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.core.checks import run_checks
+from django.core.checks import CheckMessage, run_checks
 from django.db import connection, connections
 
 from dedup import checks
@@ -53,17 +53,21 @@ def test_a_database_that_is_not_utf8_fails_before_the_first_migration(
     assert "ENCODING 'UTF8'" in error.hint
 
 
+def before_and_with_pg_trgm(kind: str, options: str) -> tuple[list[CheckMessage], list[CheckMessage]]:
+    with database(kind, f"ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER {options}") as name:
+        before = check_trigrams(databases=[name])
+        with connections[name].cursor() as cursor:
+            cursor.execute("CREATE EXTENSION pg_trgm")
+        return before, check_trigrams(databases=[name])
+
+
 @pytest.mark.parametrize(("provider", "locale"), [("builtin", "BUILTIN_LOCALE 'C.UTF-8'"), ("icu", "ICU_LOCALE 'und'")])
 def test_no_other_provider_helps_if_the_ctype_is_c(
     django_db_setup, django_db_blocker, provider: str, locale: str
 ) -> None:
-    options = f"ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER {provider} {locale}"
     try:
-        with django_db_blocker.unblock(), database(provider, options) as name:
-            before = check_trigrams(databases=[name])
-            with connections[name].cursor() as cursor:
-                cursor.execute("CREATE EXTENSION pg_trgm")
-            after = check_trigrams(databases=[name])
+        with django_db_blocker.unblock():
+            before, after = before_and_with_pg_trgm(provider, f"{provider} {locale}")
     except (psycopg.errors.SyntaxError, psycopg.errors.InvalidParameterValue, psycopg.errors.FeatureNotSupported):
         pytest.skip(f"this server has no provider {provider}")
     assert [error.id for error in before + after] == ["dedup.E003", "dedup.E003"]
@@ -71,12 +75,8 @@ def test_no_other_provider_helps_if_the_ctype_is_c(
 
 def test_a_c_locale_fails_with_id_and_hint_before_pg_trgm_and_with_it(django_db_setup, django_db_blocker) -> None:
     # There, pg_trgm ignores all letters but ASCII.
-    options = "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER libc"
-    with django_db_blocker.unblock(), database("c_locale", options) as name:
-        before = check_trigrams(databases=[name])
-        with connections[name].cursor() as cursor:
-            cursor.execute("CREATE EXTENSION pg_trgm")
-        after = check_trigrams(databases=[name])
+    with django_db_blocker.unblock():
+        before, after = before_and_with_pg_trgm("c_locale", "libc")
     for [error], said in ((before, "LC_CTYPE C,"), (after, "'Москва'")):
         assert error.id == "dedup.E003"
         assert said in error.msg

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.test import Client
@@ -16,7 +15,7 @@ from articles.models import Article, Job, Newspaper
 from dedup.models import FittedModel, Pair, Profile
 from dedup.review.answers.decisions import decide_pair, undo
 from tests.conftest import StoreArticle
-from tests.dedup.test_migrations import a_model
+from tests.dedup.test_migrations import a_model, migrate
 from tests.factories import make_pair, make_user
 
 pytestmark = pytest.mark.django_db
@@ -34,13 +33,6 @@ def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
         }
 
     monkeypatch.setattr(MigrationLoader, "load_disk", load_single)
-
-
-def migrate(*target: str) -> None:
-    with connection.cursor() as cursor:
-        # A table with checks that wait for the end of the transaction cannot be altered.
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    call_command("migrate", *target, verbosity=0)
 
 
 def paths() -> set[str]:

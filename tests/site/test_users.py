@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from newsdedup_site.people.actions import role_of
 from tests.factories import PASSWORD, client_of, make_user
+from tests.pages import text_of
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/auth/user/"
@@ -23,16 +24,10 @@ EVERYTHING = {
 }  # fmt: skip
 
 
-def page(client: Client, path: str) -> str:
-    answer = client.get(path)
-    assert answer.status_code == 200
-    return answer.content.decode()
-
-
 def test_an_admin_sees_people_and_changes_them_elsewhere(staff: Client) -> None:
     anna = make_user("anna")
-    assert "anna" in page(staff, LIST)
-    assert 'name="groups"' not in page(staff, f"{LIST}{anna.pk}/change/")
+    assert "anna" in text_of(staff, LIST)
+    assert 'name="groups"' not in text_of(staff, f"{LIST}{anna.pk}/change/")
     assert staff.post(f"{LIST}{anna.pk}/change/", EVERYTHING).status_code == 403
     assert staff.get(f"{LIST}{anna.pk}/password/").status_code == 403
     assert staff.get(f"{LIST}add/").status_code == 403
@@ -42,7 +37,7 @@ def test_an_admin_sees_people_and_changes_them_elsewhere(staff: Client) -> None:
 
 def test_an_admin_neither_sees_nor_changes_a_superuser(staff: Client) -> None:
     root = User.objects.create_superuser("root", password="before-the-attempt")
-    assert "root" not in page(staff, LIST)
+    assert "root" not in text_of(staff, LIST)
     for path in ("change", "history"):
         # To Django a user who is not among those of the list does not exist.
         assert staff.get(f"{LIST}{root.pk}/{path}/").headers["Location"] == "/admin/"
@@ -56,11 +51,11 @@ def test_an_admin_neither_sees_nor_changes_a_superuser(staff: Client) -> None:
 def test_a_superuser_makes_another(client: Client) -> None:
     client.force_login(User.objects.create_superuser("root"))
     anna = make_user("anna")
-    assert 'name="user_permissions"' in page(client, f"{LIST}{anna.pk}/change/")
+    assert 'name="user_permissions"' in text_of(client, f"{LIST}{anna.pk}/change/")
     assert client.post(f"{LIST}{anna.pk}/change/", EVERYTHING).status_code == 302
     anna.refresh_from_db()
     assert anna.is_superuser
-    assert "root" in page(client, LIST)
+    assert "root" in text_of(client, LIST)
 
 
 def test_whom_a_superuser_deactivates_is_logged_out_for_good(client: Client) -> None:

@@ -42,15 +42,6 @@ pytestmark = pytest.mark.django_db
 NOON = datetime.datetime(2026, 3, 2, 12, 0, tzinfo=datetime.UTC)
 
 
-@pytest.fixture
-def pairs(store: StoreArticle) -> list[Pair]:
-    """Return three pairs, the most informative first."""
-    return [
-        make_pair(store(), store(), verdict="version", probability=0.5, duplicate_probability=chance, trigram=0.6)
-        for chance in (0.4, 0.3, 0.2)
-    ]
-
-
 def of_pair(pair: Pair) -> Question:
     return Question("pair", pair.pk)
 
@@ -75,7 +66,7 @@ def test_every_tab_says_what_it_lists_and_what_an_empty_one_means() -> None:
 
 
 def test_the_counts_of_the_tabs_are_those_of_their_rows_without_what_this_user_put_off(
-    store: StoreArticle, pairs: list[Pair], editor: User, other: User
+    store: StoreArticle, doubtful: list[Pair], editor: User, other: User
 ) -> None:
     cluster = make_cluster(*(store() for _ in range(3)), score=0.95)
     make_cluster(store(), store(), score=0.95)
@@ -90,25 +81,25 @@ def test_the_counts_of_the_tabs_are_those_of_their_rows_without_what_this_user_p
 
     every = counted(editor)
     assert every == {"informative": 4, "certain": 2, "clusters": 1, "conflicts": 1}
-    put_off(of_pair(pairs[0]), editor)
+    put_off(of_pair(doubtful[0]), editor)
     put_off(Question("cluster", cluster.pk), editor)
     assert counted(editor) == {"informative": 3, "certain": 1, "conflicts": 1, "later": 2}
     put_off(of_pair(apart), editor)
     assert counted(editor) == {"informative": 2, "certain": 1, "later": 3}
     assert counted(other) == every
-    decisions.decide_pair(pairs[0].pk, "confirm", user=other)
+    decisions.decide_pair(doubtful[0].pk, "confirm", user=other)
     assert counted(editor)["later"] == 2
-    batches.begin("confirm", pairs=[pair.pk for pair in pairs], sample=20, user=editor)
+    batches.begin("confirm", pairs=[pair.pk for pair in doubtful], sample=20, user=editor)
     assert counted(editor)["sample"] == 2
     assert "sample" not in counted(other)
 
 
-def test_the_questions_of_a_tab_come_in_its_order(store: StoreArticle, pairs: list[Pair], editor: User) -> None:
+def test_the_questions_of_a_tab_come_in_its_order(store: StoreArticle, doubtful: list[Pair], editor: User) -> None:
     small, large = (make_cluster(*(store() for _ in range(size)), score=0.95) for size in (3, 4))
-    first, second, _ = pairs
+    first, second, _ = doubtful
     listed = lambda name: [question_of(row) for row in TABS[name].rows(editor)]  # noqa: E731
     assert [question for question in listed("informative") if question.kind == "pair"] == [
-        of_pair(pair) for pair in pairs
+        of_pair(pair) for pair in doubtful
     ]
     assert listed("clusters") == [Question("cluster", large.pk), Question("cluster", small.pk)]
     with time_machine.travel(NOON, tick=False) as clock:
@@ -124,32 +115,32 @@ def test_the_questions_of_a_tab_come_in_its_order(store: StoreArticle, pairs: li
 
 
 def test_a_tab_is_narrowed_to_pairs_and_to_the_clusters_that_have_them_inside(
-    store: StoreArticle, pairs: list[Pair], editor: User
+    store: StoreArticle, doubtful: list[Pair], editor: User
 ) -> None:
     cluster = make_cluster(*(store() for _ in range(3)), score=0.8)
     inside = Pair.objects.filter(left__membership__cluster=cluster).first()
     assert inside is not None
     tab = TABS["informative"]
-    wanted = Pair.objects.filter(pk__in=[pairs[1].pk, inside.pk])
+    wanted = Pair.objects.filter(pk__in=[doubtful[1].pk, inside.pk])
     found = {question_of(row) for row in tab.matching(editor, PairSelection(wanted))}
-    assert found == {of_pair(pairs[1]), Question("cluster", cluster.pk)}
+    assert found == {of_pair(doubtful[1]), Question("cluster", cluster.pk)}
     assert tab.matching(editor, None).count() == 4
     assert not tab.matching(editor, PairSelection(Pair.objects.none())).exists()
 
 
-def test_what_was_skipped_is_left_out(store: StoreArticle, pairs: list[Pair], editor: User) -> None:
+def test_what_was_skipped_is_left_out(store: StoreArticle, doubtful: list[Pair], editor: User) -> None:
     cluster = make_cluster(*(store() for _ in range(3)), score=0.8)
     rows = TABS["informative"].rows(editor)
 
     def left(*skipped: Question) -> set[Question]:
         return {question_of(row) for row in without(rows, skipped, cards=True)}
 
-    every = {*map(of_pair, pairs), Question("cluster", cluster.pk)}
+    every = {*map(of_pair, doubtful), Question("cluster", cluster.pk)}
     assert left() == every
-    assert left(of_pair(pairs[0]), of_pair(pairs[2])) == {of_pair(pairs[1]), Question("cluster", cluster.pk)}
-    assert left(Question("cluster", cluster.pk)) == set(map(of_pair, pairs))
+    assert left(of_pair(doubtful[0]), of_pair(doubtful[2])) == {of_pair(doubtful[1]), Question("cluster", cluster.pk)}
+    assert left(Question("cluster", cluster.pk)) == set(map(of_pair, doubtful))
     # The number of a cluster may be that of a pair.
-    assert left(Question("cluster", pairs[0].pk + 10_000)) == every
+    assert left(Question("cluster", doubtful[0].pk + 10_000)) == every
 
 
 # ---- how addresses write questions ----
@@ -171,8 +162,8 @@ def test_questions_are_written_into_addresses_and_read_back() -> None:
 # ---- the next question and its lease ----
 
 
-def test_the_next_question_is_the_first_that_nobody_else_reads(pairs: list[Pair], editor: User, other: User) -> None:
-    first, second, third = map(of_pair, pairs)
+def test_the_next_question_is_the_first_that_nobody_else_reads(doubtful: list[Pair], editor: User, other: User) -> None:
+    first, second, third = map(of_pair, doubtful)
     with time_machine.travel(NOON, tick=False) as clock:
         assert next_question(editor) == first
         assert next_question(editor) == first
@@ -217,12 +208,12 @@ def test_a_cluster_has_a_lease_of_its_own(store: StoreArticle, editor: User, oth
 
 
 def test_rows_have_their_pair_or_their_cluster_in_the_order_of_the_questions(
-    store: StoreArticle, pairs: list[Pair], editor: User
+    store: StoreArticle, doubtful: list[Pair], editor: User
 ) -> None:
     cluster = make_cluster(store(), store(newspaper="Coast Telegraph"), store(), score=0.95)
     decisions.confirm_cluster(cluster.pk, cluster.memberships.values_list("article", flat=True), user=editor)
     put_off(Question("cluster", cluster.pk), editor)
-    questions = [of_pair(pairs[2]), Question("cluster", cluster.pk), of_pair(pairs[0])]
+    questions = [of_pair(doubtful[2]), Question("cluster", cluster.pk), of_pair(doubtful[0])]
 
     class Asked:
         def __init__(self, question: Question) -> None:
@@ -231,9 +222,9 @@ def test_rows_have_their_pair_or_their_cluster_in_the_order_of_the_questions(
 
     rows = rows_of_tab(map(Asked, questions))
     assert [(row.question, row.pair, row.cluster, row.newspapers) for row in rows] == [
-        (questions[0], pairs[2], None, 0),
+        (questions[0], doubtful[2], None, 0),
         (questions[1], None, cluster, 2),
-        (questions[2], pairs[0], None, 0),
+        (questions[2], doubtful[0], None, 0),
     ]
     gone = Question("cluster", 0)
     assert rows_of_tab([Asked(gone)]) == [Row(gone)]

@@ -42,9 +42,7 @@ def address(name: str, sentence: str = SUBSCRIBE) -> str:
 
 
 def listed(client: Client, **query: Any) -> list[tuple[str, str]]:
-    page = client.get(reverse("boilerplate_list"), query)
-    assert page.status_code == 200
-    rows = page.content.decode().split('class="row-item')[1:]
+    rows = opened(client, "boilerplate_list", **query).split('class="row-item')[1:]
     return [
         (re.search(r"<strong>([\d,]+)</strong>", row)[1], re.search(r'row-headline" dir="auto">(.*?)</span>', row)[1])  # type: ignore[index]
         for row in rows

@@ -39,9 +39,7 @@ def missed(store: StoreArticle) -> tuple[Article, Article]:
 
 
 def compare(client: Client, left: object = "", right: object = "") -> str:
-    answer = client.get(reverse("compare"), {"left": str(left), "right": str(right)})
-    assert answer.status_code == 200
-    return unescape(answer.content.decode())
+    return unescape(opened(client, "compare", left=left, right=right))
 
 
 def said(page: str) -> dict[str, tuple[str, str]]:

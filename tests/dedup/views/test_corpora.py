@@ -24,8 +24,7 @@ from dedup.models import CorpusExport, CorpusPart
 from newsdedup_site.privacy.removal import withhold
 from newsdedup_site.privacy.retention import watch
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_run, make_user
-from tests.pages import logged_in
+from tests.factories import client_of, make_cluster, make_run, make_user
 
 pytestmark = pytest.mark.django_db
 State = Job.State
@@ -49,7 +48,7 @@ def _one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def vera() -> Client:
-    return logged_in(make_user("vera", "viewer"))
+    return client_of(make_user("vera", "viewer"))
 
 
 def ask(client: Client, query: str = "format=csv.gz") -> CorpusExport:
@@ -114,7 +113,7 @@ def test_the_files_of_a_worker_are_those_of_the_command_byte_by_byte(
 def test_corpora_are_listed_and_one_that_is_under_way_is_not_written_twice(
     archive: list[Article], vera: Client, django_assert_max_num_queries: Any
 ) -> None:
-    ada = logged_in(make_user("ada", "admin"))
+    ada = client_of(make_user("ada", "admin"))
     first = ask(vera)
     assert ask(vera) == ask(ada) == first
     assert Job.objects.count() == 1
@@ -132,7 +131,7 @@ def test_corpora_are_listed_and_one_that_is_under_way_is_not_written_twice(
 
 def test_only_who_asked_or_an_admin_ends_a_corpus_and_nothing_of_it_stays(archive: list[Article], vera: Client) -> None:
     export = ask(vera)
-    other, admin = logged_in(make_user("mara", "editor")), logged_in(make_user("ada", "admin"))
+    other, admin = client_of(make_user("mara", "editor")), client_of(make_user("ada", "admin"))
     drop = f"/exports/corpus/{export.pk}/drop/"
     assert other.post(drop).status_code == 403
     assert "Cancel</button>" not in page_of(other, export)

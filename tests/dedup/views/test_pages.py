@@ -21,7 +21,7 @@ from dedup.reports import REPORTS
 from dedup.reports.exact import ExactReport
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
+from tests.factories import client_of, make_cluster, make_pair, make_run, make_series, make_user
 from tests.pages import opened, text_of
 
 pytestmark = pytest.mark.django_db
@@ -285,9 +285,8 @@ def test_the_page_of_an_error_needs_nothing(editor_client: Client, monkeypatch: 
 
 
 @pytest.fixture
-def staff(client: Client) -> Client:
-    client.force_login(make_user("root", is_staff=True, is_superuser=True))
-    return client
+def staff(db: None) -> Client:
+    return client_of(make_user("root", is_staff=True, is_superuser=True))
 
 
 def test_lists_of_a_newspaper_are_edited_one_a_line(staff: Client) -> None:

@@ -11,15 +11,15 @@ from django.urls import reverse
 
 from dedup.models import Batch, Cluster, Decision, Lease, OpenQuestion, Pair, Postponement
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair, make_user
-from tests.pages import logged_in, notices, opened
+from tests.factories import client_of, make_cluster, make_pair, make_user
+from tests.pages import notices, opened
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def other(db: None) -> Client:
-    return logged_in(make_user("ella", "editor"))
+    return client_of(make_user("ella", "editor"))
 
 
 @pytest.fixture
@@ -29,15 +29,6 @@ def copies(store: StoreArticle) -> Cluster:
     made = [store(content=text, newspaper=name) for text, name in zip(texts, ("A", "A", "B"), strict=True)]
     other = store(content="It is being repaired.", newspaper="C", headline="Closed: pier")
     return make_cluster(*made, other, score=0.95)
-
-
-@pytest.fixture
-def doubtful(store: StoreArticle) -> list[Pair]:
-    """Return three pairs, the most informative first."""
-    return [
-        make_pair(store(), store(), verdict="version", probability=0.5, duplicate_probability=chance, trigram=0.6)
-        for chance in (0.4, 0.3, 0.2)
-    ]
 
 
 def followed(client: Client, address: str) -> str:

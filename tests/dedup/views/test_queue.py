@@ -11,6 +11,7 @@ from articles.models import Newspaper
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Evidence, Pair
+from tests import pages
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series
 from tests.pages import opened
@@ -19,9 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def listed(client: Client, **query: Any) -> list[int]:
-    page = client.get(reverse("queue"), {"tab": "pairs", **query})
-    assert page.status_code == 200
-    return [int(number) for number in re.findall(r'row-link" href="/pairs/(\d+)/', page.content.decode())]
+    return pages.listed(client, "queue", **{"tab": "pairs", **query})
 
 
 @pytest.fixture

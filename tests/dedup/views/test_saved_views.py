@@ -8,8 +8,8 @@ from django.test import Client
 from dedup.models import SavedView
 from dedup.review import saved_views
 from tests.conftest import StoreArticle
-from tests.factories import make_run, make_user
-from tests.pages import logged_in, text_of
+from tests.factories import client_of, make_run, make_user
+from tests.pages import text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +48,7 @@ def test_a_view_is_saved_listed_renamed_and_deleted(client: Client, store: Store
     client.post(f"/views/{view.pk}/rename/", {"name": "Open"})
     assert [view.name for view in SavedView.objects.order_by("page")] == ["Open", "To look at"]
     # Nobody else sees or touches it.
-    other = logged_in(make_user("eve", "viewer"))
+    other = client_of(make_user("eve", "viewer"))
     assert "You have saved no view." in shown(other, "/views/")
     assert other.post(f"/views/{view.pk}/delete/").status_code == 404
     assert client.post(f"/views/{view.pk}/delete/")["Location"] == "/views/"

@@ -12,8 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from articles.models import Article, Newspaper
 from dedup.models import Cluster, Token
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_user
-from tests.pages import logged_in
+from tests.factories import client_of, make_cluster, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -113,7 +112,7 @@ def test_a_feed_address_works_without_a_login_until_it_is_revoked(ferry: list[Ar
 
 
 def test_a_setting_opens_stories_to_everybody(ferry: list[Article], visitor: Client, settings: Any) -> None:
-    no_role = logged_in(make_user("no-role"))
+    no_role = client_of(make_user("no-role"))
     addresses = ("/stories/", f"/stories/{ferry[0].pk}/", "/stories/feed.atom")
     for address in addresses:
         assert Client().get(address).status_code == 302

@@ -18,8 +18,8 @@ from dedup.api.auth import wait_for
 from dedup.integrations import tokens
 from dedup.integrations.tokens import TokenError, allows, find_token, make_token, revoke_token, scopes_of
 from dedup.models import Token
-from tests.factories import make_user
-from tests.pages import logged_in, text_of
+from tests.factories import client_of, make_user
+from tests.pages import text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def read(client: Client, address: str = "/tokens/") -> str:
 
 def test_a_token_is_made_shown_once_used_and_revoked() -> None:
     vera = make_user("vera", "viewer")
-    client = logged_in(vera)
+    client = client_of(vera)
     page = read(client)
     assert "You have no tokens yet." in page
     assert re.findall(r'name="scopes" value="(\w+)"', page) == ["read", "webhooks", "feed"]
@@ -74,7 +74,7 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch, values: dict[str, str]
     monkeypatch.setattr(tokens, "MOST_TOKENS", 1)
     vera = make_user("vera", "viewer")
     make_token(vera, "first", ["read"])
-    answer = logged_in(vera).post("/tokens/new/", values)
+    answer = client_of(vera).post("/tokens/new/", values)
     assert answer.status_code == 400
     assert said in html.unescape(answer.content.decode())
     assert Token.objects.count() == 1
@@ -113,21 +113,21 @@ def test_a_token_expires_and_its_use_is_noted_once_a_minute(django_assert_num_qu
             assert f"{Token.objects.get().used_at:%H:%M:%S}" == noted
         clock.shift(86_400)
         assert find_token(text) is None
-        assert "expired</span>" in read(logged_in(vera))
+        assert "expired</span>" in read(client_of(vera))
 
 
 def test_admins_see_and_revoke_the_tokens_of_others_and_nobody_else_does() -> None:
     vera, eve, ada = make_user("vera", "viewer"), make_user("eve", "editor"), make_user("ada", "admin")
     token, text = make_token(vera, "of vera", ["read"])
-    assert "of vera" not in read(logged_in(eve))
-    assert logged_in(eve).post(f"/tokens/{token.pk}/revoke/").status_code == 404
+    assert "of vera" not in read(client_of(eve))
+    assert client_of(eve).post(f"/tokens/{token.pk}/revoke/").status_code == 404
     assert find_token(text)
-    assert "of vera" in read(logged_in(ada))
-    logged_in(ada).post(f"/tokens/{token.pk}/revoke/")
+    assert "of vera" in read(client_of(ada))
+    client_of(ada).post(f"/tokens/{token.pk}/revoke/")
     assert find_token(text) is None
     assert LogEntry.objects.latest("pk").user == ada
     assert not revoke_token(token, by=vera)
-    assert f"no longer has the token “of vera” ({token.start}…)" in read(logged_in(ada), f"/people/{vera.pk}/")
+    assert f"no longer has the token “of vera” ({token.start}…)" in read(client_of(ada), f"/people/{vera.pk}/")
 
 
 def test_a_token_is_revoked_only_if_it_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_what_a_token_is_made_with_and_why_it_is_not_made(monkeypatch: pytest.Mo
 
 def test_the_pages_of_tokens_say_what_happened() -> None:
     vera, ada = make_user("vera", "viewer"), make_user("ada", "admin")
-    client = logged_in(vera)
+    client = client_of(vera)
     assert client.get("/tokens/new/")["Location"] == "/tokens/"
     token, _ = make_token(vera, "export", ["read"])
     said = [html.unescape(client.post(f"/tokens/{token.pk}/revoke/", follow=True).content.decode()) for _ in range(2)]
@@ -193,7 +193,7 @@ def test_the_pages_of_tokens_say_what_happened() -> None:
     others = [make_user(name, "viewer") for name in ("eve", "ines")]
     for number in range(60):
         make_token(others[number % 2], f"number {number}", ["read"])
-    pages = [read(logged_in(ada), f"/tokens/?page={page}") for page in (1, 2)]
+    pages = [read(client_of(ada), f"/tokens/?page={page}") for page in (1, 2)]
     listed = [set(re.findall(r"number \d+", page)) for page in pages]
     assert len(listed[0] | listed[1]) == 60
     assert listed[0].isdisjoint(listed[1])

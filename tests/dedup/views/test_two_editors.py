@@ -8,15 +8,15 @@ from django.urls import reverse
 from dedup.models import Pair, SecondReading
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair
-from tests.pages import logged_in, opened
+from tests.factories import client_of, make_cluster, make_pair
+from tests.pages import opened
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def other_client(other: User) -> Client:
-    return logged_in(other)
+    return client_of(other)
 
 
 @override_settings(SECOND_READINGS=1.0)

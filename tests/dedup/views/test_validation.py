@@ -16,8 +16,8 @@ from dedup.models import Cluster, Decision, Evidence, Pair, SampleLabel, Validat
 from dedup.research.sampling import Plan, draw
 from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
-from tests.factories import make_pair, make_user
-from tests.pages import logged_in, notices
+from tests.factories import client_of, make_pair, make_user
+from tests.pages import notices
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +44,7 @@ def sample(store: StoreArticle, editor: User) -> ValidationSample:
 def test_a_pair_is_shown_without_anything_that_is_known_about_it(
     sample: ValidationSample, editor: User, django_assert_num_queries
 ) -> None:
-    client, other = logged_in(editor), make_user("ines", "editor")
+    client, other = client_of(editor), make_user("ines", "editor")
     address = f"/validation/{sample.pk}/4/"
     with django_assert_num_queries(6):
         blind = client.get(address).content.decode()
@@ -68,7 +68,7 @@ def test_a_pair_is_shown_without_anything_that_is_known_about_it(
 
 def test_two_people_read_alone_and_then_see_how_they_agree(sample: ValidationSample, editor: User) -> None:
     mara, ines, guest = (
-        logged_in(user) for user in (editor, make_user("ines", "editor"), make_user("guest", "viewer"))
+        client_of(user) for user in (editor, make_user("ines", "editor"), make_user("guest", "viewer"))
     )
     page, before = f"/validation/{sample.pk}/", list(Pair.objects.order_by("pk").values())
 
@@ -135,7 +135,7 @@ def test_results_have_kappa_precision_and_recall(store: StoreArticle, editor: Us
     for reader, labels in (("mara", mara), ("ines", ines)):
         for pair, label in zip(drawn, labels, strict=True):
             SampleLabel.objects.create(pair=pair, reader=reader, label=label)
-    client = logged_in(editor)
+    client = client_of(editor)
     with django_assert_num_queries(14):
         page = client.get(f"/validation/{sample.pk}/").content.decode()
     assert "<td>0.78 (0.58 to 0.98)</td>" in page
@@ -146,7 +146,7 @@ def test_results_have_kappa_precision_and_recall(store: StoreArticle, editor: Us
 
 
 def test_results_can_be_opened_early_and_readers_are_warned(sample: ValidationSample, editor: User) -> None:
-    mara, ines = logged_in(editor), logged_in(make_user("ines", "editor"))
+    mara, ines = client_of(editor), client_of(make_user("ines", "editor"))
     page = f"/validation/{sample.pk}/"
     ines.post(f"{page}2/label/", {"label": "D"})
     assert mara.post(f"{page}open/")["Location"] == f"{page}?results=1"
