@@ -1,7 +1,7 @@
 """Read-only queries for the pages: the visits of newspapers, the crawls of the worker, and what trials gave."""
 
 import datetime
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -11,6 +11,7 @@ from django.db.models import Case, F, Max, Min, Q, QuerySet, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from articles.grouping import by_key
 from articles.models import Job, Newspaper
 from articles.storage.locks import Lock, held_numbers
 from crawlers.models import Crawl, CrawlSchedule, PendingLink, Trial, Visit
@@ -209,9 +210,7 @@ def crawls_now() -> WorkersCrawls:
     stopping = Q(state=Job.State.CANCELLED, pk__in=held_numbers(Lock.JOBS))
     running = crawl_jobs().filter(Q(state=Job.State.RUNNING) | stopping).first()
     waiting = Crawl.objects.filter(job__state=Job.State.WAITING).select_related("job", "newspaper", "asked_by")
-    visits: defaultdict[int, list[Visit]] = defaultdict(list)
-    for visit in visits_of(running).order_by("pk") if running else ():
-        visits[visit.newspaper_id].append(visit)
+    visits = by_key((visit.newspaper_id, visit) for visit in (visits_of(running).order_by("pk") if running else ()))
     crawls = running.crawls.all() if running else ()
     progress = [CrawlProgress(crawl, visits[crawl.newspaper_id]) for crawl in crawls]
     return WorkersCrawls(running, list(waiting), is_attended(), progress)

@@ -5,12 +5,12 @@ wrappers have in common is their frame alone.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from articles.extraction.html import BLOCKS, Element, Paragraph, elements_of, paragraphs, squeeze
 from articles.extraction.relevance import UNSPACED
+from articles.grouping import by_key
 
 # Shorter blocks are labels, captions and teasers more often than prose.
 MIN_PROSE_CHARACTERS = 50
@@ -90,9 +90,7 @@ def collect_paragraphs(frame: Element, prose: Mapping[Element, int]) -> list[Par
 def _commonest(blocks: Sequence[Element], prose: Mapping[Element, int]) -> Sequence[Element]:
     """Return the blocks of the commonest make; if each has classes of its own, of the commonest tags."""
     for with_classes in (True, False):
-        makes: dict[object, list[Element]] = defaultdict(list)
-        for block in blocks:
-            makes[_make(block, with_classes=with_classes)].append(block)
+        makes = by_key((_make(block, with_classes=with_classes), block) for block in blocks)
         best = max(makes.values(), key=lambda group: _weight(group, prose), default=[])
         # An article in the frame is of no make with other articles.
         tags = _make(best[0], with_classes=False) if best else ()

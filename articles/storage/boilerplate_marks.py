@@ -8,7 +8,6 @@ nothing. The whitelist has the sentences that editors have declared not to be bo
 
 import datetime
 import json
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from articles.boilerplate.rules import (
     monday_of,
     without_boilerplate,
 )
+from articles.grouping import by_key
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
@@ -109,10 +109,8 @@ def columns_of(weeks: Collection[NewspaperWeek]) -> dict[str, Any]:
 
 def rules_of(newspaper_ids: Collection[int] | None) -> dict[int, Rules]:
     """Return the rules of these newspapers; None: all."""
-    digests: dict[int, set[UUID]] = defaultdict(set)
     whitelist = WhitelistedSentence.objects.filter(given(newspaper_id__in=newspaper_ids))
-    for newspaper, digest in whitelist.values_list("newspaper_id", "digest"):
-        digests[newspaper].add(digest)
+    digests = by_key(whitelist.values_list("newspaper_id", "digest"))
     leasts = Newspaper.objects.filter(given(pk__in=newspaper_ids)).values_list("pk", "boilerplate_articles")
     return {newspaper: Rules(least, frozenset(digests[newspaper])) for newspaper, least in leasts}
 

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db.models.functions import MD5
 from psycopg.sql import SQL, Identifier
 
+from articles.grouping import by_key
 from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization.text import TEASER_CHARACTERS, is_same_teaser, teaser_of
 from articles.normalization.titles import is_telling, tells_apart
@@ -83,11 +84,8 @@ class Addresses:
         batch = list(batch)
         declared = {key for prepared in batch for key in prepared.declared}
         owned = {key for prepared in batch for key in (*prepared.own_keys, *prepared.urls)}
-        found: dict[UUID, list[StoredArticle]] = {}
         named = declared.union(*(prepared.own_keys for prepared in batch))
-        for key, article in _articles("articles_declaredurl", named):
-            found.setdefault(key, []).append(article)
-        return cls(owners_of(owned | declared), found)
+        return cls(owners_of(owned | declared), by_key(_articles("articles_declaredurl", named)))
 
     def known(self, new: Prepared, newspaper_id: int) -> StoredArticle | None:
         """Return the stored article that this one is; None if it is new.
@@ -221,9 +219,7 @@ def known_pages(urls: Collection[str], kept: tuple[str, ...] = ()) -> set[str]:
     known = known_urls(urls)
     digests = {url: md5(comparable_url(url, kept)) for url in urls if url not in known}
     rows = ArticleURL.objects.annotate(digest=MD5("normalized_url")).filter(digest__in=set(digests.values()))
-    pages: dict[str, set[str]] = defaultdict(set)
-    for digest, url in rows.values_list("digest", "url"):
-        pages[digest].add(page_form(url, kept))
+    pages = by_key((digest, page_form(url, kept)) for digest, url in rows.values_list("digest", "url"))
     return known | {url for url, digest in digests.items() if page_form(url, kept) in pages[digest]}
 
 

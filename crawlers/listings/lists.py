@@ -7,7 +7,6 @@ import io
 import json
 import re
 import zlib
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO, cast
 from uuid import UUID
 
 from articles.files.records import FileFormat, Record, UnreadableFileError, read_records
+from articles.grouping import by_key
 from articles.models import ArticleURL, Newspaper
 from articles.normalization.logins import without_login
 from articles.storage.newspapers import Naming, Paper, newspapers_for
@@ -186,9 +186,6 @@ def _links(batch: Iterable[ListedURL], saved: SavedList) -> Iterator[ListedURL]:
 def _by_newspaper(rows: Iterable[ListedURL]) -> list[tuple[Newspaper, list[ArticleLink]]]:
     rows = list(rows)
     newspapers = newspapers_for([Naming.of("", row.url) for row in rows])
-    links: defaultdict[int, list[ArticleLink]] = defaultdict(list)
-    for row, newspaper in zip(rows, newspapers, strict=True):
-        source = Source(newspaper.pk, newspaper.article_url_pattern, Paper.of(newspaper))
-        links[newspaper.pk].append(row.link(source, ArticleURL.Kind.IMPORT))
-    by_id = {newspaper.pk: newspaper for newspaper in newspapers}
-    return [(by_id[pk], own_links) for pk, own_links in links.items()]
+    sources = [Source(paper.pk, paper.article_url_pattern, Paper.of(paper)) for paper in newspapers]
+    links = [row.link(source, ArticleURL.Kind.IMPORT) for row, source in zip(rows, sources, strict=True)]
+    return list(by_key(zip(newspapers, links, strict=True)).items())

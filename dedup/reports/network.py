@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log1p, pi, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from articles.files.cells import csv_text, guarded
+from articles.grouping import by_key
 from articles.loading import when_used
 from articles.numbers import counted
 from dedup.declarations import Settings, setting
@@ -77,10 +77,7 @@ class NetworkReport(Report, name="network", label="Network of newspapers", optio
         """Count the clusters of the last run."""
         together = newspapers_together(scope)
         edges = [edge for edge in together if not edge.is_one and edge.pairs >= options.least]
-        pairs: defaultdict[int, list[int]] = defaultdict(list)
-        for edge in edges:
-            for newspaper in (edge.left_id, edge.right_id):
-                pairs[newspaper].append(edge.pairs)
+        pairs = by_key((newspaper, edge.pairs) for edge in edges for newspaper in (edge.left_id, edge.right_id))
         nodes = []
         for source in sources_of(scope) if edges else ():
             if shared := pairs.get(source.newspaper_id):

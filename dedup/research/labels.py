@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -12,6 +11,7 @@ from uuid import UUID
 
 from articles.files.formats import source_named
 from articles.files.records import UnreadableFileError, read_records
+from articles.grouping import by_key
 from articles.models import Article, ArticleURL
 from articles.normalization.urls import url_key
 from dedup.detection.verdicts.model import LABELS
@@ -258,15 +258,16 @@ class NotFoundError(LookupError):
 def stored_articles(names: Iterable[Named]) -> Callable[[Named], int]:
     """Return a function that gives the id of the stored article with one of these names, or raises NotFoundError."""
     known = set(names)
-    by_id: defaultdict[str, list[int]] = defaultdict(list)
-    for some in in_parts(sorted({article.external_id for article in known} - {""})):
-        for external_id, pk in Article.objects.filter(external_id__in=some).values_list("external_id", "pk"):
-            by_id[external_id].append(pk)
+    by_id = by_key(
+        row
+        for some in in_parts(sorted({article.external_id for article in known} - {""}))
+        for row in Article.objects.filter(external_id__in=some).values_list("external_id", "pk")
+    )
     keys = {article.url: url_key(article.url) for article in known if article.url}
-    by_key: dict[UUID, int] = {}
+    articles: dict[UUID, int] = {}
     for part in in_parts(list(keys.values())):
-        by_key.update(ArticleURL.objects.filter(key__in=part).values_list("key", "article"))
-    by_url = {url: by_key[key] for url, key in keys.items() if key in by_key}
+        articles.update(ArticleURL.objects.filter(key__in=part).values_list("key", "article"))
+    by_url = {url: articles[key] for url, key in keys.items() if key in articles}
     return lambda named: _article(named, by_id, by_url)
 
 

@@ -7,7 +7,7 @@ same sample.
 
 import datetime
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Count
 
+from articles.grouping import by_key
 from articles.models import Article
 from articles.numbers import read_number
 from dedup.declarations import Setting, Settings, setting, settings_of
@@ -389,10 +390,8 @@ def find_sample(named: str) -> ValidationSample:
 
 def read_sample(sample: ValidationSample) -> SampleReading:
     """Return the labelled pairs of a sample with their articles, and where their labels come from."""
-    given: defaultdict[int, list[str]] = defaultdict(list)
     labels = SampleLabel.objects.filter(pair__sample=sample).order_by("labelled_at", "id")
-    for pair, label in labels.values_list("pair", "label"):
-        given[pair].append(label)
+    given = by_key(labels.values_list("pair", "label"))
     pairs = list(sample.pairs.order_by("position").values_list(*_PAIR_COLUMNS, named=True))
     origins: Counter[Origin] = Counter()
     found = []

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
+from articles.grouping import by_key
 from articles.loading import read_table
 from newsdedup_site.models import Alarm
 
@@ -73,11 +74,8 @@ class Group(NamedTuple):
 
 def grouped(alarms: Iterable[Alarm], most: int) -> list[Group]:
     """Return alarms by their kinds, in the order in which these come; so many of each are shown."""
-    by_kind: dict[str, list[Alarm]] = {}
-    for alarm in alarms:
-        by_kind.setdefault(alarm.kind, []).append(alarm)
     groups = []
-    for alike in by_kind.values():
+    for alike in by_key((alarm.kind, alarm) for alarm in alarms).values():
         shown = alike[:most]
         remedies = list(dict.fromkeys(alarm.remedy for alarm in shown))
         groups.append(Group(kind_of(alike[0]), shown, len(alike) - len(shown), remedies))

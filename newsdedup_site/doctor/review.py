@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import LiteralString
 
+from articles.grouping import by_key
 from dedup.answers import LINKS_BY_PROFILE, Answer
 from dedup.detection.clustering.constraints import constraints_in_force, expected_implications, with_pair_state
 from dedup.detection.clustering.questions import Subject, all_questions, expected_counts
@@ -133,9 +134,7 @@ def _unsettled(groups: Iterable[Sequence[int]]) -> set[int] | None:
 
 
 def _stored_members() -> dict[int, tuple[int, ...]]:
-    members: defaultdict[int, list[int]] = defaultdict(list)
-    for article, cluster in Membership.objects.order_by("article").values_list("article", "cluster"):
-        members[cluster].append(article)
+    members = by_key(Membership.objects.order_by("article").values_list("cluster", "article"))
     return {cluster: tuple(articles) for cluster, articles in members.items()}
 
 

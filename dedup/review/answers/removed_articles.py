@@ -4,13 +4,13 @@ Whatever is left is as if the article had never been compared: clusters are rebu
 questions follow, and the decisions on other articles stay in force.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable
 from itertools import pairwise
 from typing import Any, LiteralString
 
 from django.db.models import Q
 
+from articles.grouping import by_key
 from articles.querysets import executed
 from dedup.detection.clustering.components import Tie, parts_of
 from dedup.detection.clustering.constraints import KnownConstraints, implications, lock_review
@@ -146,9 +146,7 @@ def _bridge(articles: Collection[int]) -> None:
     inside = set(articles)
     touching = Link.objects.filter(kind__in=[Link.Kind.MUST, Link.Kind.STAY], decision__undone_by=None)
     rows = touching.filter(Q(left__in=inside) | Q(right__in=inside)).values_list("decision", "kind", "left", "right")
-    ties: defaultdict[tuple[int, str], list[tuple[int, int]]] = defaultdict(list)
-    for decision, kind, left, right in rows:
-        ties[decision, kind].append((left, right))
+    ties = by_key(((decision, kind), (left, right)) for decision, kind, left, right in rows)
     wanted = [
         Link(decision_id=decision, kind=kind, left_id=left, right_id=right)
         for (decision, kind), pairs in ties.items()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from django.db.models import Q
 from django.db.models.functions import Left, Length
 
+from articles.grouping import by_key
 from articles.models import Article
 from articles.normalization.times import publication_order
 from dedup.answers import PARTED_STATES, Effect, with_effect
@@ -65,10 +66,9 @@ class Row:
 def rows_of(articles: Sequence[Article], kept_id: int) -> list[Row]:
     """Return the rows of these articles, by their first publication, each with the beginning of its text."""
     by_id = {article.pk: article for article in articles}
-    groups: dict[object, list[Article]] = {}
-    for pk in publication_order((article.pk, article.date, article.published_at) for article in articles):
-        # An empty text has no digest, and is like no other.
-        groups.setdefault(by_id[pk].text_digest or pk, []).append(by_id[pk])
+    ordered = publication_order((article.pk, article.date, article.published_at) for article in articles)
+    # An empty text has no digest, and is like no other.
+    groups = by_key((by_id[pk].text_digest or pk, by_id[pk]) for pk in ordered)
     rows = [_row(number, group, kept_id) for number, group in enumerate(groups.values(), 1)]
     texts = Article.objects.filter(pk__in=[row.shown.pk for row in rows])
     columns = texts.values_list("pk", Length("content"), Left("content", BEGINNING_CHARACTERS))

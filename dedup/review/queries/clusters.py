@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, Prefetch, QuerySet
 
+from articles.grouping import by_key
 from articles.models import Article, in_order
 from articles.paging import Page, page_of_list
 from dedup.answers import PARTED_STATES, PARTING
@@ -244,9 +245,7 @@ def pairs_inside(cluster: Cluster) -> tuple[Pair | None, Apart]:
 
 def _distinct(pairs: list[Pair]) -> list[tuple[Pair, int]]:
     """Return the first pair of each line that a page would show, in order, with how many more would be the same."""
-    lines: dict[tuple[str, ...], list[Pair]] = {}
-    for pair in pairs:
-        lines.setdefault((*sorted((pair.left.headline, pair.right.headline)), pair.verdict), []).append(pair)
+    lines = by_key(((*sorted((pair.left.headline, pair.right.headline)), pair.verdict), pair) for pair in pairs)
     return [(same[0], len(same) - 1) for same in lines.values()]
 
 

@@ -1,15 +1,15 @@
 """Stories: each cluster once, by the article that represents it, and each article without a cluster."""
 
 import datetime
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Left
 
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
+from articles.grouping import by_key
 from articles.models import Article
 from articles.normalization.sentences import sentences_of
 from dedup.models import Cluster, Membership
@@ -135,9 +135,7 @@ _Together = tuple[list[Source], int, datetime.datetime]
 def _together(clusters: Sequence[int]) -> dict[int, _Together]:
     if not clusters:
         return {}
-    rows: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for cluster, *row in read_rows(_SOURCES_SQL, clusters=list(clusters)):
-        rows[cluster].append(tuple(row))
+    rows = by_key((cluster, row) for cluster, *row in read_rows(_SOURCES_SQL, clusters=list(clusters)))
     return {
         cluster: (
             [Source(paper, name, count, url) for paper, name, count, _, _, url in some],

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from articles.grouping import by_key
 from articles.querysets import texts_of
 from dedup.answers import BUTTONS, OF_LINK, Answer
 from dedup.models import Decision, Link, Pair, SecondReading, Verdict
@@ -195,9 +196,7 @@ def _overridden(user: Any) -> list[Change]:
     others = answers.in_force().filter(pair__in=mine.values("pair")).exclude(decided_by=user)
     found = list(_with_pairs(others.select_related("decided_by")).order_by("-id")[: CHANGES_SHOWN * 4])
     before = answers.in_force().filter(decided_by=user, pair__in=[decision.pair_id for decision in found])
-    of_pair: defaultdict[int | None, list[Decision]] = defaultdict(list)
-    for decision in before.order_by("pk"):
-        of_pair[decision.pair_id].append(decision)
+    of_pair = by_key((decision.pair_id, decision) for decision in before.order_by("pk"))
     pairs = ((decision, [own for own in of_pair[decision.pair_id] if own.pk < decision.pk]) for decision in found)
     return [_change(decision, own[-1]) for decision, own in pairs if own and own[-1].kind != decision.kind]
 
