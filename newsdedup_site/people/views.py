@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 
 from articles.paging import page_of
 from articles.storage.audit_log import logged_actions
+from dedup.views.requests import faults_of, refusals
 from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.logins import locks
 from newsdedup_site.people import actions
@@ -84,12 +85,8 @@ def person_invite(request: UserRequest) -> HttpResponse:
     """Make a new person, and show the link with which they set a password."""
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
-            made = actions.invite(**form.cleaned_data, by=request.user)
-        except actions.PersonError as error:
-            form.add_error("name", str(error))
-        else:
-            return _show_link(request, made)
+        with faults_of(form, actions.PersonError, field="name"):
+            return _show_link(request, actions.invite(**form.cleaned_data, by=request.user))
     return render(request, "people/invite.html", {"form": form}, status=400 if form.is_bound else 200)
 
 
@@ -114,12 +111,8 @@ def action(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpRespon
     def answer(request: UserRequest, person_id: int) -> HttpResponse:
         found = _find(person_id)
         if request.method == "POST":
-            try:
-                shown = view(request, found)
-            except actions.PersonError as error:
-                messages.error(request, str(error))
-            else:
-                if shown is not None:
+            with refusals(request, actions.PersonError):
+                if (shown := view(request, found)) is not None:
                     return shown
         return redirect("person", person_id)
 
