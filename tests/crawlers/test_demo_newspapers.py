@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from articles.grouping import by_key
 from articles.models import Article, Newspaper, RepeatedSentence
 from crawlers.demo.manifest import NEAR_SIMILARITY, manifest, pairs, passes, similarity
 from crawlers.demo.papers import PAPERS, TROUBLES, newspapers
@@ -67,10 +68,8 @@ def test_a_crawl_and_a_run_find_what_the_manifest_says_and_the_command_nothing_n
     ends = {frozenset((pair.left, pair.right)): pair for pair in pairs()}
     assert [(name, pair) for key, pair in ends.items() for name in pair.found_by if key not in found[name]] == []
     assert set().union(*found.values()) - ends.keys() == set()
-    members = defaultdict(list)
-    for cluster, article in Membership.objects.values_list("cluster", "article"):
-        members[cluster].append(ids[article])
-    together = {pair for cluster in members.values() for pair in map(frozenset, combinations(cluster, 2))}
+    members = by_key(Membership.objects.values_list("cluster", "article")).values()
+    together = {frozenset((ids[one], ids[other])) for some in members for one, other in combinations(some, 2)}
     assert together - {key for key, pair in ends.items() if pair.truth not in {"unrelated", "same_event"}} == set()
     every_page_has_something()
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 
+from articles.grouping import by_key
 from articles.models import Article
 from articles.storage.ingest import store_articles
 from dedup.detection.clustering.constraints import expected_implications
@@ -67,11 +68,8 @@ def state_of(world: Desk) -> Any:
     """Return what decisions, pairs and clusters say about the articles of a desk, by their places."""
     place = {pk: number for number, pk in enumerate(world.ids)}
     pairs = Pair.objects.among(world.ids).order_by("left", "right")
-    clusters: dict[int, list[int]] = {}
-    for article, cluster in (
-        Membership.objects.filter(article__in=world.ids).order_by("article").values_list("article", "cluster")
-    ):
-        clusters.setdefault(cluster, []).append(place[article])
+    memberships = Membership.objects.filter(article__in=world.ids).order_by("article").values_list("article", "cluster")
+    clusters = by_key((cluster, place[article]) for article, cluster in memberships)
     states = dict(Cluster.objects.in_bulk(list(clusters)))
     decisions = Decision.objects.filter(articles__overlap=world.ids)
     return (
@@ -86,9 +84,7 @@ def state_of(world: Desk) -> Any:
 
 def faults() -> tuple[str, ...]:
     """Return which of the tables that are derived from decisions are not what they should be."""
-    stored = {}
-    for article, cluster in Membership.objects.order_by("article").values_list("article", "cluster"):
-        stored.setdefault(cluster, []).append(article)
+    stored = by_key(Membership.objects.order_by("article").values_list("cluster", "article"))
     implied = expected_implications()
     questions = all_questions()
     checks = {

@@ -10,6 +10,7 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client, override_settings
 
+from articles.grouping import by_key
 from articles.models import ArticleURL
 from dedup.models import Decision, Pair
 from tests.load.installation import Chores, Installation, installation
@@ -137,9 +138,8 @@ def lost_or_doubled(answers: Iterable[Answer]) -> Iterator[str]:
     An answer that got no reply may be stored or not, but only once.
     """
     fields = ("note", "kind", "decided_by__username", "pair", "undoes")
-    rows: dict[str, list[tuple[object, ...]]] = {}
-    for note, *rest in Decision.objects.exclude(note="").values_list(*fields):
-        rows.setdefault(note, []).append(tuple(rest))
+    noted = Decision.objects.exclude(note="").values_list(*fields)
+    rows = by_key((note, tuple(rest)) for note, *rest in noted)
     for answer in answers:
         found = rows.pop(answer.note, [])
         meant = (answer.kind, answer.editor, answer.pair, answer.undoes)
@@ -189,10 +189,7 @@ def table(outcome: Outcome, rows: int = 16) -> str:
 
 
 def _by_name(requests: Sequence[Request]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
-    for request in requests:
-        found.setdefault(request.name, []).append(request.seconds)
-    return found
+    return by_key((request.name, request.seconds) for request in requests)
 
 
 def _cells(seconds: Sequence[float]) -> str:

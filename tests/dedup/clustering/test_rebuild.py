@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from articles.grouping import by_key
 from articles.models import Article
 from dedup.detection.clustering import rebuild
 from dedup.detection.clustering.rebuild import differs, expected_clusters, loose_parts, rebuild_clusters
@@ -17,10 +18,8 @@ pytestmark = pytest.mark.django_db
 
 def clusters() -> dict[int, set[int]]:
     """Return the articles of each cluster."""
-    found: dict[int, set[int]] = {}
-    for cluster, article in Membership.objects.values_list("cluster", "article"):
-        found.setdefault(cluster, set()).add(article)
-    return found
+    members = by_key(Membership.objects.values_list("cluster", "article"))
+    return {cluster: set(articles) for cluster, articles in members.items()}
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ import datetime
 import json
 import random
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from articles.grouping import by_key
 from articles.storage.incoming import IncomingArticle
 from dedup.declarations import Settings
 from dedup.detection.runs.scope import Scope
@@ -76,10 +77,8 @@ def brute_force(articles: Sequence[IncomingArticle]) -> ExactCopies:
         and (article.content == earlier.content or (article.headline and article.headline == earlier.headline))
     }
     in_order = sorted(range(len(articles)), key=lambda place: (articles[place].date, place))
-    by_copy: defaultdict[object, list[int]] = defaultdict(list)
-    for place, article in ((place, articles[place]) for place in in_order):
-        if article.headline:
-            by_copy[article.newspaper, article.headline, article.content].append(place)
+    named = ((place, articles[place]) for place in in_order if articles[place].headline)
+    by_copy = by_key(((article.newspaper, article.headline, article.content), place) for place, article in named)
     later_copies = {later for places in by_copy.values() for _, later in pairwise(places)}
     return ExactCopies(
         len(articles), headline, text, both, len(headlines | texts), len(of_the_day), len(later_copies - of_the_day)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from articles.grouping import by_key
 from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.tokens import character_shingle_sets, jaccard_of
 from dedup.detection.passes.containment import ContainmentConfig, ContainmentPass
@@ -131,9 +132,7 @@ def test_minhash_in_parts_finds_every_similar_pair() -> None:
     )
     config = MinhashConfig(threshold=0.75, dense_from=10)
     known = pa.concat_tables([signed(articles.slice(0, 33), config), signed(articles.slice(33), config)])
-    members: dict[int, list[dict[str, int]]] = {}
-    for row in in_bands(known, config).to_pylist():
-        members.setdefault(row.pop("key"), []).append(row)
+    members = by_key((row.pop("key"), row) for row in in_bands(known, config).to_pylist())
     possible_hubs = {row["id"] for some in members.values() if len(some) > config.dense_from + 1 for row in some}
     small = pa.table({"members": [some for some in members.values() if 1 < len(some) <= config.dense_from + 1]})
     pairs = {(row["one"], row["other"]) for row in met(small, config).to_pylist()}
