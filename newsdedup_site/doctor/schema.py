@@ -64,11 +64,11 @@ SELECT 'NOT NULL', ours.name, ARRAY[attribute.attname::text]
 FROM pg_attribute AS attribute JOIN ours ON ours.oid = attribute.attrelid
 WHERE attribute.attnotnull AND NOT attribute.attisdropped
 UNION
-SELECT 'CHECK', ours.name, ARRAY[attribute.attname::text]
+SELECT CASE checked.contype WHEN 'c' THEN 'CHECK' ELSE 'foreign key' END, ours.name, ARRAY[attribute.attname::text]
 FROM pg_constraint AS checked
 JOIN ours ON ours.oid = checked.conrelid
 JOIN pg_attribute AS attribute ON attribute.attrelid = checked.conrelid AND attribute.attnum = checked.conkey[1]
-WHERE checked.contype = 'c' AND cardinality(checked.conkey) = 1
+WHERE checked.contype IN ('c', 'f') AND cardinality(checked.conkey) = 1
 """
 # A sequence that was never used begins with its first value.
 _SEQUENCE_SQL = SQL("""
@@ -97,7 +97,7 @@ def _settings(_sample: Sample) -> Found:
 
 def _declared(_sample: Sample) -> Found:
     stored = {name for (name,) in fetched(_NAMES_SQL)}
-    on_columns = {(kind, table.strip('"'), tuple(columns)) for kind, table, columns in fetched(_OF_COLUMNS_SQL)}
+    on_columns = _on_columns()
     named = (
         f"{part.name} of {table.db_table} is missing"
         for table in stored_models()
@@ -110,6 +110,10 @@ def _declared(_sample: Sample) -> Found:
         if (kind, table, columns) not in on_columns
     )
     return listed([*named, *unnamed])
+
+
+def _on_columns() -> set[tuple[str, str, tuple[str, ...]]]:
+    return {(kind, table.strip('"'), tuple(columns)) for kind, table, columns in fetched(_OF_COLUMNS_SQL)}
 
 
 def _expected_of_columns() -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -238,20 +242,13 @@ def _numbers(_sample: Sample) -> Found:
 
 
 # The constraints that the database should have, by table and column.
-_ENFORCED_SQL: LiteralString = """
-SELECT checked.conrelid::regclass::text, attribute.attname
-FROM pg_constraint AS checked
-JOIN pg_attribute AS attribute ON attribute.attrelid = checked.conrelid AND attribute.attnum = checked.conkey[1]
-WHERE checked.contype = 'f' AND checked.connamespace = current_schema()::regnamespace
-"""
-
-
 def _enforced(_sample: Sample) -> Found:
-    stored = {(table.strip('"'), column) for table, column in fetched(_ENFORCED_SQL)}
+    stored = _on_columns()
     return listed(
         f"{table}.{field.column} has no foreign key in the database"
         for field in foreign_keys()
-        if field.db_constraint and ((table := options(field.model).db_table), field.column) not in stored
+        if field.db_constraint
+        and ("foreign key", (table := options(field.model).db_table), (field.column,)) not in stored
     )
 
 
