@@ -20,18 +20,13 @@ def write_hubs(
     *,
     run: DetectionRun | None = None,
     by: str = "trigram",
-    score: float = 0.9,
-    day: str = "2026-03-02",
-    neighbours: int = 60,
-    newer_than: int | None = None,
 ) -> DetectionRun:
     """Store a block of one day, in which a pass proposes these pairs and finds that these articles are hubs."""
     run = run or make_run()
-    date = datetime.date.fromisoformat(day)
+    date = datetime.date(2026, 3, 2)
     ends = sorted({(min(left.pk, right.pk), max(left.pk, right.pk)) for left, right in pairs})
-    found = [Candidate(left, right, by, score) for left, right in ends]
-    tally = Tally(hubs={article.pk: neighbours for article in hubs})
-    write_block(run.pk, by, found, Window(date, date, newer_than=newer_than), tally)
+    found = [Candidate(left, right, by, 0.9) for left, right in ends]
+    write_block(run.pk, by, found, Window(date, date), Tally(hubs={article.pk: 60 for article in hubs}))
     return run
 
 

@@ -10,8 +10,8 @@ from dedup.detection.kernels.masked_shingles import ShingleSets
 from dedup.detection.kernels.tokens import distinct
 
 
-def recurring_texts(articles: Sequence[PreparedArticle], *, count: int = LEAST_KNOWN) -> dict[int, RecurringText]:
-    """Return what recurs in each newspaper, as if it had `count` articles, which is enough to know."""
+def recurring_texts(articles: Sequence[PreparedArticle]) -> dict[int, RecurringText]:
+    """Return what recurs in each newspaper, as if it had just enough articles to know."""
     texts = {}
     for newspaper in {article.newspaper for article in articles}:
         own = (article for article in articles if article.newspaper == newspaper)
@@ -21,5 +21,5 @@ def recurring_texts(articles: Sequence[PreparedArticle], *, count: int = LEAST_K
         printed = printings(distinct(sets.values), days, sets)
         phrases = recurring_between(printed, days, np.ones(len(days), dtype=np.bool_))
         words = common_words([" ".join(article.vocabulary) for article in some])
-        texts[newspaper] = RecurringText(phrases, words, count)
+        texts[newspaper] = RecurringText(phrases, words, LEAST_KNOWN)
     return texts

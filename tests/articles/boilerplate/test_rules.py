@@ -29,9 +29,9 @@ def found_in(*texts: str, whitelisted: tuple[str, ...] = ()) -> dict[str, tuple[
     return {sentence.text: (sentence.kind, sentence.articles) for sentence in sentences}
 
 
-def with_line(line: str, *, articles: int = 3) -> list[str]:
-    """Return different stories, each with this paragraph in the middle of it."""
-    return [f"{first}.\n\n{line}\n\n{rest}" for first, rest in (story.split(". ", 1) for story in STORIES[:articles])]
+def with_line(line: str) -> list[str]:
+    """Return three stories, each with this paragraph in the middle of it."""
+    return [f"{first}.\n\n{line}\n\n{rest}" for first, rest in (story.split(". ", 1) for story in STORIES[:3])]
 
 
 def in_text(sentence: str, *, articles: int = 3) -> list[str]:

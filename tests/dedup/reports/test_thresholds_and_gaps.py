@@ -35,9 +35,9 @@ def gaps(scope: Scope | None = None, **options: Any) -> Gaps:
     return GapsReport().result(scope or Scope(), GapsOptions(**{"pass_": "minhash"} | options))
 
 
-def minhash_run(*, retired: bool = False, scope: dict[str, Any] | None = None, **settings: Any) -> DetectionRun:
+def minhash_run(*, scope: dict[str, Any] | None = None, **settings: Any) -> DetectionRun:
     """Return a finished run with the minhash pass."""
-    config = asdict(MinhashConfig(**{"enabled": True, "retired": retired, **settings}))
+    config = asdict(MinhashConfig(**{"enabled": True, **settings}))
     newest = max(Article.objects.values_list("revision", flat=True), default=0)
     everything = {"since": None, "until": None, "newspapers": None, "passes": None}
     return make_run(config={"minhash": config}, scope={**everything, **(scope or {})}, counts={"newest": newest})
