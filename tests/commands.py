@@ -16,11 +16,11 @@ def called(command: str, *arguments: Any, **options: Any) -> tuple[str, str]:
     return output.getvalue(), errors.getvalue()
 
 
-def refused(command: str, *arguments: Any) -> str:
-    """Call a command that refuses its arguments; return what it says."""
+def refused(command: str, *arguments: Any, status: int = 2) -> str:
+    """Call a command that refuses its arguments, or ends with another exit status; return what it says."""
     with pytest.raises(CommandError) as raised:
         called(command, *arguments)
-    assert raised.value.returncode == 2
+    assert raised.value.returncode == status
     return str(raised.value)
 
 

@@ -74,6 +74,14 @@ def own_database(
 
 
 @contextmanager
+def somebody_holds(lock: int) -> Iterator[None]:
+    """Hold a lock of the test database in another session."""
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [lock])
+        yield
+
+
+@contextmanager
 def undone() -> Iterator[None]:
     """Undo at the end what was stored meanwhile; views that want a transaction of their own may have it."""
     block = transaction.atomic()

@@ -1,15 +1,13 @@
 """`manage.py merge_newspapers`: merges, undoes, and refuses in plain words."""
 
-import psycopg
 import pytest
-from django.core.management import CommandError
 
 from articles.models import Article, Newspaper, NewspaperMerge, WhitelistedSentence
 from articles.storage.locks import Lock
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
 from tests.commands import called, refused
 from tests.conftest import StoreArticle
-from tests.databases import database_url
+from tests.databases import somebody_holds
 from tests.factories import make_pair, make_user
 
 pytestmark = pytest.mark.django_db
@@ -70,15 +68,12 @@ def test_what_makes_no_sense_is_refused(stored: object, arguments: list[str], me
 
 
 def test_a_merge_is_refused_while_a_run_is_active(stored: object) -> None:
-    with psycopg.connect(database_url()) as other:
-        for more in ([], ["--undo"]):
-            other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
-            with pytest.raises(CommandError, match="another run is active on this database") as active:
-                merge("harbour-prod-2", "Harbour Post", *more)
-            assert active.value.returncode == 3
-            other.execute("SELECT pg_advisory_unlock_all()")
-            if not more:
-                merge("harbour-prod-2", "Harbour Post")
+    for more in ([], ["--undo"]):
+        with somebody_holds(Lock.RUN):
+            said = refused("merge_newspapers", "harbour-prod-2", "Harbour Post", *more, status=3)
+        assert "another run is active on this database" in said
+        if not more:
+            merge("harbour-prod-2", "Harbour Post")
     assert NewspaperMerge.objects.get().undone_at is None
 
 

@@ -6,7 +6,6 @@ import platform
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 import time_machine
 from django.db import connection
@@ -28,7 +27,7 @@ from newsdedup_site.alarms.kinds import found as as_found
 from newsdedup_site.alarms.recording import record
 from newsdedup_site.alarms.views import present
 from newsdedup_site.models import Alarm
-from tests.databases import database_url
+from tests.databases import somebody_holds
 from tests.factories import make_run, make_user
 
 pytestmark = pytest.mark.django_db
@@ -117,8 +116,7 @@ def test_a_night_that_another_run_holds_up_counts_from_its_own_time() -> None:
     profile = nightly()
     alive()
     due = profile.nightly_due = Profile.objects.get().nightly_due
-    with psycopg.connect(database_url()) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
+    with somebody_holds(Lock.RUN):
         for hours in (0, 1, 2):  # it comes again each time
             with time_machine.travel(due + datetime.timedelta(hours=hours), tick=False):
                 do_night()
@@ -159,8 +157,7 @@ def test_a_run_that_was_killed_is_one_and_one_at_work_is_none() -> None:
     [alarm] = found()
     assert (alarm.kind, alarm.since) == ("run", ago(minutes=11))
     assert "was killed on" in alarm.what
-    with psycopg.connect(database_url()) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
+    with somebody_holds(Lock.RUN):
         assert found() == []
 
 

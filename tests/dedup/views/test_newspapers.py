@@ -1,6 +1,5 @@
 """The page on which admins merge newspapers, and the lists that leave merged ones out."""
 
-import psycopg
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -9,7 +8,7 @@ from articles.models import Newspaper, NewspaperAlias, NewspaperMerge
 from articles.storage.locks import Lock
 from crawlers.visits import newspapers_to_crawl
 from tests.conftest import StoreArticle
-from tests.databases import database_url
+from tests.databases import somebody_holds
 from tests.factories import make_run
 from tests.pages import notices
 
@@ -64,8 +63,7 @@ def test_what_makes_no_sense_is_refused(admin_client: Client, papers: tuple[News
     for values in (itself, {"merged": papers[0].pk, "into": 10**12}):
         refused = admin_client.post(f"{PAGE}new/", values, follow=True)
         assert notices(refused.content.decode())[0][0] == "error"
-    with psycopg.connect(database_url()) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
+    with somebody_holds(Lock.RUN):
         refused = admin_client.post(f"{PAGE}new/", chosen(papers), follow=True)
     assert "another run is active on this database" in refused.content.decode()
     assert not NewspaperMerge.objects.exists()

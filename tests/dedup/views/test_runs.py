@@ -3,10 +3,7 @@
 import datetime
 import io
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-import psycopg
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -19,7 +16,7 @@ from dedup.detection.runs.scope import Scope
 from dedup.detection.runs.starting import store_refused_run
 from dedup.models import DetectionRun, Profile, RunBlock, Worker
 from tests.conftest import StoreArticle
-from tests.databases import database_url
+from tests.databases import somebody_holds
 from tests.factories import make_run, make_user
 from tests.pages import notices, text_of
 
@@ -49,13 +46,6 @@ def test_a_finished_run_shows_what_it_found_and_what_it_was_asked(editor_client:
         assert expected in page
     verdicts = ("duplicates", "new versions", "templates", "merely similar")
     assert re.findall(r"Pairs that are ([a-z ]+)", page) == list(verdicts)
-
-
-@contextmanager
-def somebody_holds_the_lock_of_runs() -> Iterator[None]:
-    with psycopg.connect(database_url()) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
-        yield
 
 
 def test_an_admin_queues_a_run_once_and_takes_it_back(client: Client, store: StoreArticle) -> None:
@@ -101,7 +91,7 @@ def test_cancelling_a_job_cancels_its_run(client: Client) -> None:
     Job.objects.update(state="running", tries=1, page=f"/runs/{run.pk}/")
     assert f'href="/runs/{run.pk}/"' in text_of(client, f"{address}state/")
     assert address not in text_of(client, "/runs/")
-    with somebody_holds_the_lock_of_runs():
+    with somebody_holds(Lock.RUN):
         assert client.post(f"{address}cancel/")["Location"] == f"/runs/{run.pk}/"
     run.refresh_from_db()
     assert (run.state, run.cancelled_by) == ("running", admin)
@@ -120,7 +110,7 @@ def test_the_phases_of_a_run_under_way(client: Client, django_assert_max_num_que
         ]
     ):
         run.phases.create(name=name, position=position, state=state, total=total, done=done, found=7, seconds=seconds)
-    with somebody_holds_the_lock_of_runs():
+    with somebody_holds(Lock.RUN):
         with django_assert_max_num_queries(16):
             page = text_of(client, f"/runs/{run.pk}/")
         rows = re.findall(r'<tr class="phase-(\w+)">\s*<th scope="row">([^<]+)', page)
