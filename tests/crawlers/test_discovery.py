@@ -2,16 +2,16 @@
 
 import datetime
 from functools import partial
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from articles.models import Newspaper
 from crawlers.discovery.exploring import recommended
 from crawlers.discovery.found import FoundNewspaper, FoundSource, NothingFoundError, discover
 from crawlers.discovery.hints import propose_pattern, read_home_page, robots_sitemaps, sections
 from crawlers.management.commands import discover_newspaper
+from tests.commands import called
 from tests.crawlers.conftest import Site
 from tests.crawlers.pages import item, rss_of, sitemap, sitemap_index
 
@@ -86,12 +86,8 @@ def test_usual_addresses_are_asked_if_none_is_named_and_the_newspaper_is_saved(
     monkeypatch.setattr(discover_newspaper, "discover", partial(discover, pause=0))
     site.add("/", "<html><body>News</body></html>")
     site.add("/rss", rss(site.url, range(1, 5)), "application/rss+xml")
-    output = StringIO()
-    options = {"private": ["127.0.0.1"], "stdout": output}
-
-    call_command("discover_newspaper", site.url, save="Fjordbladet", **options)
-
-    assert output.getvalue().splitlines() == [
+    options = {"private": ["127.0.0.1"], "save": "Fjordbladet"}
+    assert called("discover_newspaper", site.url, **options)[0].splitlines() == [
         f"127.0.0.1 ({site.url}/)",
         r"article URL pattern: /\d{4}/\d{1,2}/\d{1,2}/",
         f"* feed “Fjordbladet” {site.url}/rss (from a usual address)",
@@ -104,7 +100,7 @@ def test_usual_addresses_are_asked_if_none_is_named_and_the_newspaper_is_saved(
     saved = Newspaper.objects.get()
     assert (saved.host, saved.feed_urls, saved.sitemap_urls) == ("127.0.0.1", [f"{site.url}/rss"], [])
     with pytest.raises(CommandError, match="there is a newspaper with this name"):
-        call_command("discover_newspaper", site.url, save="Fjordbladet", **options)
+        called("discover_newspaper", site.url, **options)
 
 
 def test_addresses_that_cannot_be_explored() -> None:

@@ -1,16 +1,15 @@
 """Later versions: what changes, goes and comes back is kept next to the article, which stays as it was stored."""
 
 import datetime
-import io
 import json
 
 import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from articles.models import Article, ArticlePage, ArticleRevision, Newspaper
 from crawlers import rechecks
 from crawlers.models import Recheck, Visit
+from tests.commands import called
 from tests.crawlers.conftest import CrawlCommand, Site
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, fed, newspaper, sitemap
 
@@ -65,16 +64,14 @@ def test_versions_are_kept_next_to_an_article_that_stays_as_it_was(site: Site, c
     assert not ArticleRevision.objects.exclude(article__in=[ferry, herring]).exists()
     assert list(Article.objects.order_by("id").values()) == first
     assert Recheck.objects.get(pk=stored["bridge"].pk).etag == '"1"'
-    written = io.StringIO()
-    call_command("export_revisions", stdout=written, stderr=io.StringIO())
-    rows = [json.loads(line) for line in written.getvalue().splitlines()]
+    rows = [json.loads(line) for line in called("export_revisions")[0].splitlines()]
     assert [(row["headline"], row["number"], row["kind"]) for row in rows if row["article"] == ferry.pk] == [
         ("ferry", 0, "first"),
         ("ferry, for good", 1, "changed"),
     ]
     assert {row["article"] for row in rows} == {ferry.pk, herring.pk}
     ArticleRevision.objects.filter(article=ferry).update(extractor_version=0, content="as an older version read it")
-    call_command("reextract", stdout=written, stderr=io.StringIO())
+    called("reextract")
     assert ferry.revisions.get().content == longer
     # After the days are over, nothing is fetched.
     asked = sum(site.article_requests().values())

@@ -1,13 +1,11 @@
 """The article that was published first is on the left, wherever a pair is shown."""
 
-import io
 import json
 import re
 from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -16,6 +14,7 @@ from dedup.answers import Answer
 from dedup.api.shapes import pair_full
 from dedup.models import Pair
 from dedup.review.answers import decisions
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
 from tests.pages import opened
@@ -62,9 +61,7 @@ def test_pages_files_and_the_api_have_the_earlier_article_first(editor_client: C
     assert (shown["left"]["id"], shown["left_matched"], shown["right_matched"]) == (earlier.pk, 0.75, 0.25)
     decisions.decide_pair(pair.pk, Answer.CONFIRM, user=make_user("anna", "editor"), seen=0)
     for export in ("pairs", "decisions"):
-        output = io.StringIO()
-        call_command("export", export, stdout=output, stderr=io.StringIO())
-        row = next(row for row in map(json.loads, output.getvalue().splitlines()) if row["pair"] == pair.pk)
+        row = next(row for row in map(json.loads, called("export", export)[0].splitlines()) if row["pair"] == pair.pk)
         assert (row["left_article"], row["right_article"]) == (earlier.pk, later.pk)
 
 

@@ -1,6 +1,5 @@
 """Users: made on the command line, changed in the settings by superusers, and logging in and out."""
 
-import io
 import re
 from pathlib import Path
 
@@ -8,11 +7,12 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import authenticate, get_user_model
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from newsdedup_site.people.actions import role_of
+from tests.commands import called
 from tests.factories import PASSWORD, client_of, make_user
 from tests.pages import text_of
 
@@ -89,9 +89,7 @@ def test_the_password_can_be_changed(client: Client, mara: User) -> None:
 
 
 def make_editor(*arguments: str, command: str = "make_editor") -> str:
-    output = io.StringIO()
-    call_command(command, *arguments, stdout=output)
-    return re.fullmatch(r"Login: \w+   Password: (\S{16})\n", output.getvalue())[1]
+    return re.fullmatch(r"Login: \w+   Password: (\S{16})\n", called(command, *arguments)[0])[1]
 
 
 @pytest.mark.parametrize(
@@ -120,9 +118,8 @@ def test_a_login_has_its_role_and_the_log_says_so(command: str, options: list[st
 
 def test_a_reset_does_not_unblock_and_says_so() -> None:
     make_user("anna", "editor", is_active=False)
-    output = io.StringIO()
-    call_command("make_editor", "anna", "--reset", stdout=output)
-    assert output.getvalue().endswith("\nanna is blocked and cannot log in until an admin unblocks them.\n")
+    said, _ = called("make_editor", "anna", "--reset")
+    assert said.endswith("\nanna is blocked and cannot log in until an admin unblocks them.\n")
     assert not get_user_model().objects.get().is_active
 
 
@@ -145,7 +142,7 @@ def test_a_user_who_is_there_is_left_as_they_are() -> None:
 )
 def test_a_name_that_cannot_be_one_is_refused(name: str, fault: str) -> None:
     with pytest.raises(CommandError) as refusal:
-        call_command("make_editor", name)
+        called("make_editor", name)
     assert str(refusal.value).startswith(repr(name))
     assert str(refusal.value).endswith(f": {fault}")
     assert not get_user_model().objects.exists()

@@ -2,13 +2,12 @@
 
 import datetime
 import gzip
-import io
 import re
 import threading
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 from django.utils import timezone
 
@@ -23,6 +22,7 @@ from dedup.models import Cluster, Decision, OpenQuestion, Pair
 from dedup.review.answers import decisions
 from newsdedup_site.privacy import retention
 from newsdedup_site.privacy.removal import RemovalError, begin_articles, carry_out, release, withhold
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user, store_article
 from tests.site.test_doctor_finds import found
@@ -159,12 +159,10 @@ def test_the_doctor_finds_nothing_after_either(marked: Article, store: StoreArti
 
 
 def test_the_command_withholds_and_releases(marked: Article) -> None:
-    out = io.StringIO()
-    call_command("withhold_article", str(marked.pk), "--reason=A dispute", stdout=out)
-    call_command("withhold_article", str(marked.pk), "--release", stdout=out)
-    assert out.getvalue().splitlines() == [
-        f"Article {marked.pk} is withheld. --release shows it again.",
-        f"Article {marked.pk} is shown again. The next run finds its pairs.",
+    said = [called("withhold_article", marked.pk, option)[0] for option in ("--reason=A dispute", "--release")]
+    assert said == [
+        f"Article {marked.pk} is withheld. --release shows it again.\n",
+        f"Article {marked.pk} is shown again. The next run finds its pairs.\n",
     ]
     assert Article.objects.get().headline == f"{MARK} opens its bridge"
 
@@ -220,22 +218,18 @@ def test_a_confirmed_removal_hides_at_once_and_a_worker_does_the_rest(paper: New
 
 
 def test_the_commands_count_refuse_and_remove(paper: Newspaper) -> None:
-    out = io.StringIO()
-    call_command("remove_newspaper", "Selby Gazette", stdout=out)
-    assert out.getvalue().startswith("articles: 1\n")
-    assert out.getvalue().endswith("add --confirm 'Selby Gazette' and --reason.\n")
+    said, _ = called("remove_newspaper", "Selby Gazette")
+    assert said.startswith("articles: 1\n")
+    assert said.endswith("add --confirm 'Selby Gazette' and --reason.\n")
     with pytest.raises(CommandError, match="--confirm is 'Selby', not 'Selby Gazette'; nothing was removed"):
-        call_command("remove_newspaper", "Selby Gazette", "--confirm=Selby", "--reason=x")
+        called("remove_newspaper", "Selby Gazette", "--confirm=Selby", "--reason=x")
     with pytest.raises(CommandError, match="a reason is required"):
-        call_command("remove_newspaper", "Selby Gazette", "--confirm=Selby Gazette")
+        called("remove_newspaper", "Selby Gazette", "--confirm=Selby Gazette")
     assert Article.objects.count() == 2
-    done = io.StringIO()
-    call_command(
-        "remove_newspaper", "Selby Gazette", "--confirm=Selby Gazette", "--reason=x", "--no-progress", stdout=done
-    )
-    assert "is done: " in done.getvalue()
+    done = called("remove_newspaper", "Selby Gazette", "--confirm=Selby Gazette", "--reason=x", "--no-progress")
+    assert "is done: " in done[0]
     left = Article.objects.get()
-    call_command("remove_article", str(left.pk), f"--confirm={left.pk}", "--reason=x", "--no-progress", stdout=done)
+    called("remove_article", left.pk, f"--confirm={left.pk}", "--reason=x", "--no-progress")
     assert not Article.objects.exists()
 
 
@@ -262,9 +256,7 @@ def pages(store: StoreArticle) -> list[ArticlePage]:
 
 
 def removed(*options: str) -> str:
-    output = io.StringIO()
-    call_command("remove_pages", "--no-progress", *options, stdout=output)
-    return output.getvalue()
+    return called("remove_pages", "--no-progress", *options)[0]
 
 
 def left() -> set[int]:
@@ -280,7 +272,7 @@ def test_pages_are_kept_for_ever_or_as_long_as_their_newspaper_or_the_command_sa
     assert removed("--days=30", "--newspaper=Inland Courier") == "1 page was removed; its article stays.\n"
     assert left() == {pages[0].pk}
     assert Article.objects.count() == 3
-    call_command("reextract", "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
+    called("reextract", "--no-progress")
 
 
 @pytest.mark.parametrize("days", ["0", "-1", "x"])

@@ -4,15 +4,15 @@ import gzip
 import json
 import shutil
 from importlib.util import find_spec
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from articles.management import page_sets
 from articles.management.page_sets import PageScore, margins, score_page, score_pages
+from tests.commands import called
 
 TRUTH = "one two three four five six"  # three sequences of four words
 
@@ -89,9 +89,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(*arguments: Path | str) -> str:
-    out = StringIO()
-    call_command("evaluate_extraction", *map(str, arguments), stdout=out)
-    return out.getvalue()
+    return called("evaluate_extraction", *arguments)[0]
 
 
 def measured(*arguments: Path | str) -> list[dict[str, Any]]:

@@ -1,12 +1,10 @@
 """Each answer of the table does what its row says, wherever an editor gives it and wherever it is read."""
 
 import csv
-import io
 from typing import get_args
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -20,6 +18,7 @@ from dedup.review.answers.decisions import decide_pair
 from newsdedup_site.doctor.invariant import Sample
 from newsdedup_site.doctor.review import INVARIANTS
 from newsdedup_site.keys import ACTIONS
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller
 from tests.factories import make_pair
@@ -82,9 +81,7 @@ def test_the_api_takes_it_and_the_export_names_it(pair: Pair, editor: User, answ
     assert (stored.status_code, stored.json()["kind"]) == (201, answer)
     assert [row["state"] for row in program.read(f"/pairs?state={answer.state}")["data"]] == [answer.state]
 
-    written = io.StringIO()
-    call_command("export", "pairs", "--format=csv", stdout=written, stderr=io.StringIO())
-    (row,) = csv.DictReader(written.getvalue().splitlines())
+    (row,) = csv.DictReader(called("export", "pairs", "--format=csv")[0].splitlines())
     assert row["state"] == answer.state
 
 

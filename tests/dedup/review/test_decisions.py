@@ -2,14 +2,12 @@
 
 import datetime as dt
 import inspect
-import io
 import random
 from itertools import combinations
 
 import pytest
 import time_machine
 from django.contrib.auth import get_user_model
-from django.core.management import call_command
 
 from articles.models import Article
 from dedup.detection.judging.judge import JudgedRow
@@ -18,6 +16,7 @@ from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, split_cluster
 from dedup.review.answers.decisions import declare_pair, latest_decision
 from dedup.review.readings.second_readings import answer_collision, read_again, settle
+from tests.commands import called
 from tests.dedup.passes.finding import WIRE
 from tests.dedup.research.small_corpus import GLASS
 from tests.dedup.runs.running import find_duplicates
@@ -154,9 +153,8 @@ def test_a_contradiction_is_reported_and_the_confirmations_hold(four, editor) ->
     decide(four[0], four[1], "confirm", editor)
     decide(four[1], four[2], "confirm", editor)
     decide(four[0], four[2], "reject", editor)
-    output = io.StringIO()
-    call_command("find_duplicates", "--no-progress", stdout=output)
-    assert "Decisionsthatcontradicteachother│1│" in output.getvalue().replace(" ", "")
+    output, _ = called("find_duplicates", "--no-progress")
+    assert "Decisionsthatcontradicteachother│1│" in output.replace(" ", "")
     assert clusters() == [four]
 
 

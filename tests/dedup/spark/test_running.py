@@ -4,7 +4,6 @@ One session of two local workers with a gigabyte serves all these tests; without
 """
 
 import dataclasses
-import io
 import json
 import shutil
 import signal
@@ -14,7 +13,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.management import call_command
 
 from articles.models import Newspaper
 from articles.storage.ingest import store_articles
@@ -30,6 +28,7 @@ from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.detection.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.rules.rules import make_group_rule, make_rule
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.crawlers.pages import FERRY, HERRING
 from tests.databases import undone
@@ -104,12 +103,12 @@ def news(options: list[str]) -> None:
 
 
 def find_duplicates(options: list[str]) -> None:
-    call_command("find_duplicates", *options, stdout=io.StringIO(), stderr=io.StringIO())
+    called("find_duplicates", *options)
 
 
 def run_on_spark(spark: Any, folder: Path, options: list[str]) -> Result:
     """Export what is stored, and run on that."""
-    call_command("export_detection", str(folder), *options, stdout=io.StringIO(), stderr=io.StringIO())
+    called("export_detection", folder, *options)
     bundle = Bundle(folder)
     manifest = Manifest.read(bundle.manifest)
     configs = manifest.configs()

@@ -2,7 +2,6 @@
 
 import datetime
 import importlib.util
-import io
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -23,6 +21,7 @@ from dedup import corpora
 from dedup.models import CorpusExport, CorpusPart
 from newsdedup_site.privacy.removal import withhold
 from newsdedup_site.privacy.retention import watch
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.factories import client_of, make_cluster, make_run, make_user
 
@@ -90,10 +89,7 @@ def test_the_files_of_a_worker_are_those_of_the_command_byte_by_byte(
     export = CorpusExport.objects.get()
     assert (export.job.state, export.job.total, export.job.done, export.job.error) == (State.DONE, 4, 4, "")
     ending = export.asked["format"]
-    said = {"stdout": io.StringIO(), "stderr": io.StringIO()}
-    call_command(
-        "export_corpus", "--policy", *options, "--output", str(tmp_path / f"corpus.{ending}"), "--no-progress", **said
-    )
+    called("export_corpus", "--policy", *options, "--output", tmp_path / f"corpus.{ending}", "--no-progress")
     assert [file["content"] for file in export.files] == ["corpus", "removed", "description"]
     for file in export.files:
         answer = vera.get(f"/exports/corpus/{export.pk}/files/{file['content']}/")

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -15,6 +14,7 @@ from dedup.detection.lineage.trace import NO_ORIGIN
 from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster
 from dedup.reports.lineage import LineageReport
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster
 from tests.pages import opened
@@ -70,12 +70,10 @@ def test_page_files_and_command_give_the_same_edges(visitor: Client, cluster: Cl
     make_cluster(store("One text.", newspaper="Harbour Post"), store("One text.", newspaper="Inland Gazette"))
     lines = visitor.get(reverse("cluster_lineage_jsonl", args=[cluster.pk])).getvalue()
     table = visitor.get(reverse("cluster_lineage_csv", args=[cluster.pk])).getvalue()
-    out = io.StringIO()
-
-    call_command("export", "lineage", format="jsonl", stdout=out, stderr=io.StringIO())
+    exported, _ = called("export", "lineage", format="jsonl")
 
     edges = [json.loads(line) for line in lines.decode().splitlines()]
-    everything = [json.loads(line) for line in out.getvalue().splitlines()]
+    everything = [json.loads(line) for line in exported.splitlines()]
     assert [article for article in everything if article["cluster"] == cluster.pk] == edges
     assert len(everything) == 3
     assert [int(row["follower"]) for row in csv.DictReader(io.StringIO(table.decode()))] == [
@@ -94,9 +92,7 @@ def test_page_files_and_command_give_the_same_edges(visitor: Client, cluster: Cl
 def test_the_report_counts_what_the_export_has(cluster: Cluster, store: StoreArticle) -> None:
     make_cluster(store("One text.", newspaper="Harbour Post"), store("One text.", newspaper="Inland Gazette"))
     make_cluster(store("Two texts."), store("Two texts.", date="2026-03-05"))
-    out = io.StringIO()
-    call_command("export", "lineage", format="jsonl", stdout=out, stderr=io.StringIO())
-    edges = [json.loads(line) for line in out.getvalue().splitlines()]
+    edges = [json.loads(line) for line in called("export", "lineage", format="jsonl")[0].splitlines()]
 
     result = LineageReport().result(Scope(), Settings())
 
