@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from dedup.detection.comparison.alignment import MAX_COMPARISONS, Stretch, align, align_headlines, comparisons
+from dedup.detection.comparison.alignment import MAX_COMPARISONS, comparisons
 from dedup.detection.comparison.prepared import MAX_CHARACTERS, Preparer, Span
 from dedup.detection.comparison.shown_text import MarkedText, Moved, Segment, SegmentKind, ShownText
+from dedup.detection.comparison.stretches import Stretch, align, align_headlines
 
 # Equal stretches of at least this many words can be folded, and so can sentences that only one text has.
 FOLD_FROM_WORDS = 40
