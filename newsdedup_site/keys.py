@@ -76,6 +76,9 @@ _ALL = (
     Action("next_shared", "the next passage that both texts have", "O", _COMPARED),
     Action("previous_shared", "the previous passage that both texts have", "I", _COMPARED),
     Action("unfold", "unfold or fold long passages", "x", _COMPARED),
+    Action("view", "another way to show the texts: side by side, merged, unmarked", "s", _COMPARED),
+    Action("why", "show or hide why: the reasons of the verdict", "w", ("pair",)),
+    Action("marks", "mark in the texts what the next pass found", "f", ("pair",)),
 )
 ACTIONS = {action.name: action for action in _ALL}
 

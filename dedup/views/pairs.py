@@ -1,5 +1,7 @@
 """The page of a pair, the decision on it, the comparison of any two articles, and what happens when editors meet."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -95,6 +97,8 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     if blind:
         details = _blinded(shown, details)
     asked = "" if request.GET.get("view") == "merged" else request.GET.get("evidence", "")
+    marked = marked_evidence(shown, details["evidence"], asked, urls)
+    markable_here = [found.pass_name for found in details["evidence"] if found.pass_name in markable()]
     disputes = second_readings.disagreements().filter(pair=pair_id)
     context = {
         "pair": shown,
@@ -104,8 +108,9 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         "disputes": with_outcomes(disputes) if details["read_again"] and not blind else [],
         "collision": _collision_on(request, shown),
         **note_of(request),
-        "markable": markable(),
-        **comparison(request, shown.left, shown.right, marked_evidence(shown, details["evidence"], asked, urls), urls),
+        "markable": markable_here,
+        "next_marked": _after(markable_here, marked.marked),
+        **comparison(request, shown.left, shown.right, marked, urls),
     }
     return render(request, "pairs/pair.html", context)
 
@@ -182,15 +187,22 @@ def comparison(
     """Return what the comparison of two texts shows, as the request asks for it; `urls`, if they are read already."""
     compared = side_by_side(left, right, found.marks, urls_of(left, right) if urls is None else urls)
     view = request.GET.get("view", "")
+    shown = view if view in VIEWS else ""
     return {
         **compared,
         **found._asdict(),
-        "view": view if view in VIEWS else "",
+        "view": shown,
         "views": VIEWS,
+        "next_view": _after(list(VIEWS), shown),
         "most_characters": MAX_CHARACTERS,
         # If nothing differs, the common text is all there is to see.
         "unfolded": compared["text"].equal or request.GET.get("unfolded") == "1",
     }
+
+
+def _after(names: Sequence[str], one: str) -> str:
+    """Return the name after this one, the first one after the last or after none; "" if there are none."""
+    return next((after for before, after in pairwise([*names, *names]) if before == one), names[0] if names else "")
 
 
 def _next_address(request: EditorRequest, pair_id: int) -> str:

@@ -137,6 +137,16 @@ def test_a_click_on_a_pass_marks_in_the_texts_what_it_found(editor_client: Clien
     assert page.count('<mark class="found"><del>') == 0
     assert shown(editor_client, pair, evidence="trigram").count('<mark class="found"><del>') > 0
     assert '<mark class="found">Pier closes</mark>' in shown(editor_client, pair, evidence="title")
+    for key, name, values in (
+        ("marks", "evidence", {"sentence", "trigram", "title"}),
+        ("view", "view", {None, "merged", "plain"}),
+    ):
+        asked: list[str | None] = [None]
+        for _ in range(3):
+            page = shown(editor_client, pair, **{name: asked[-1]} if asked[-1] else {})
+            [link] = re.findall(rf'<a [^>]*href="([^"]*)"[^>]* data-action="{key}"', page)
+            asked.append(next(iter(re.findall(rf"{name}=(\w+)", link)), None))
+        assert set(asked[1:]) == values
     for query in ({"evidence": "exact"}, {"evidence": "nonsense"}, {"evidence": "sentence", "view": "merged"}):
         assert '<mark class="found">' not in shown(editor_client, pair, **query)
     left.content = "Something else."
