@@ -37,6 +37,13 @@ def test_the_first_tab_skips_to_the_content(stored: Stored, open_site: Opener) -
     page.keyboard.press("Enter")
     expect(page.locator("#main")).to_be_focused()
 
+    page.goto(f"/pairs/{stored.first.pk}/")
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Duplicate", exact=False).first).to_be_focused()
+
 
 @pytest.mark.slow
 def test_two_editors_collide_contest_and_settle_and_a_batch_answers_the_rest(stored: Stored, open_site: Opener) -> None:
