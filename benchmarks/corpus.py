@@ -14,7 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, LiteralString, NamedTuple
 
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
@@ -25,6 +25,11 @@ SEED = 20_260_301
 FIRST_DAY = datetime.date(2000, 1, 1)
 # The share of words that are replaced; an article and its copy then stay below every threshold.
 EXCHANGED = 0.75
+# The tables of articles, and those that no foreign key leads to.
+OF_ARTICLES: LiteralString = (
+    "articles_article, articles_newspaper, dedup_headlineform, dedup_articleshingles, dedup_articlesentences, "
+    "dedup_openquestion, dedup_watermark"
+)
 # So many days lie between two rounds of copies on their own dates: more than any window of days.
 APART = 30
 # Words are replaced within groups of similar frequency, so that "the" becomes "of" and not a rare name.
@@ -173,7 +178,7 @@ def load(rows: Iterable[Row], connection: Any) -> int:
     stored_at = datetime.datetime.now(datetime.UTC)
     with connection.cursor() as cursor:
         # Revisions begin again: what an earlier run has noted as up to date would be believed of these articles.
-        cursor.execute("TRUNCATE articles_article, articles_newspaper, dedup_watermark RESTART IDENTITY CASCADE")
+        cursor.execute(f"TRUNCATE {OF_ARTICLES} RESTART IDENTITY CASCADE")
         with cursor.copy(_COPY_SQL) as copy:
             count = 0
             for count, row in enumerate(rows, start=1):  # noqa: B007 - its last value is the number of rows

@@ -13,7 +13,7 @@ from typing import Any, LiteralString
 from django.db import connection
 from psycopg import sql
 
-from benchmarks.corpus import pairs_in_window
+from benchmarks.corpus import OF_ARTICLES, pairs_in_window
 from benchmarks.measuring import CHECKOUT, Server, Usage, measure
 from tests.databases import child_environment
 
@@ -24,7 +24,7 @@ PREFIX = 1000
 # The tables that passes write.
 _FORGET_SQL = "TRUNCATE dedup_detectionrun, dedup_pair, dedup_cluster RESTART IDENTITY CASCADE"
 
-_EMPTY_SQL = "TRUNCATE articles_article, articles_newspaper, auth_user, dedup_watermark RESTART IDENTITY CASCADE"
+_EMPTY_SQL = f"TRUNCATE {OF_ARTICLES}, auth_user RESTART IDENTITY CASCADE"
 
 _SLICE_SQL = """
 CREATE TABLE benchmark_left AS
