@@ -55,7 +55,11 @@ function onKey(event) {
   const why = reasons.map((reason) => reason(event, element)).find(Boolean) ?? (element.disabled ? element.title : "");
   if (why) refuse(key, why);
   else if (isTyping(element)) element.focus();
-  else element.click();
+  else {
+    element.click();
+    // What it opens may be out of sight, or move the page.
+    if (element.matches("summary")) requestAnimationFrame(() => element.scrollIntoView({ block: "nearest" }));
+  }
 }
 
 refuseKeys(() => (page.state === "sent" ? "your last answer is still on its way." : ""));
