@@ -215,21 +215,20 @@ class Pass(ABC):
 class PreparedPass(Pass):
     """A pass whose blocks need something that depends on more than their articles: it is made once a run, in parts.
 
-    Parts and the whole are plain values, which any process can use. `prepare` and `prepared` are only asked of a pass
-    whose `preparations` are not 0.
+    Parts and the whole are plain values, which any process can use.
     """
 
-    def preparations(self, _blocks: int, _articles: int) -> int:
+    @abstractmethod
+    def preparations(self, blocks: int, articles: int) -> int:
         """Return in how many parts to prepare a run of so many blocks; 0: each block makes what it needs."""
-        return 0
 
+    @abstractmethod
     def prepare(self, window: Window, config: Any, connection: Connection, part: int, parts: int, tally: Tally) -> Any:
         """Return a part of what the blocks need; `window` has all days of the run."""
-        raise NotImplementedError
 
+    @abstractmethod
     def prepared(self, parts: Sequence[Any]) -> Any:
         """Return what the blocks need, made of its parts in order."""
-        raise NotImplementedError
 
     @abstractmethod
     def find_prepared(

@@ -43,10 +43,6 @@ class MemberPass(PreparedPass):
     def read(self, window: Window, config: Any, connection: Connection, tally: Tally) -> ArticleMembers:
         """Return the articles of a window and of the days before it."""
 
-    def made(self, texts: Sequence[str], config: Any) -> SentenceSets:
-        """Return the sets of texts, and the weights of members. Not asked of a pass whose `index` has shingles."""
-        raise NotImplementedError
-
     def sets(self, values: npt.NDArray[Any], offsets: IntArray, _weights: npt.NDArray[np.float32]) -> Any:
         """Return sets as `read` does; set i is values[offsets[i]:offsets[i + 1]]. Some passes weigh no members."""
         return Ragged(values, offsets)
@@ -99,6 +95,14 @@ class MemberPass(PreparedPass):
         columns = (*_ends(pairs, ids), pairs.scores, pairs.shared, pairs.members)
         for left, right, score, shared, count in zip(*(column.tolist() for column in columns), strict=True):
             yield Candidate(left, right, self.name, score, {"shared": shared, self.members: count})
+
+
+class MadeMemberPass(MemberPass):
+    """One whose members are made of the texts; those of the others are the shingles that are stored."""
+
+    @abstractmethod
+    def made(self, texts: Sequence[str], config: Any) -> SentenceSets:
+        """Return the sets of texts, and the weights of members."""
 
 
 def scored(left: int, right: int, ids: IntArray, parts: Iterable[ScoredPairs]) -> tuple[float, int, int]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dedup.detection.kernels import dense_join, parity_join
 from dedup.detection.kernels.parity_join import SimilarPairs
 from dedup.detection.kernels.tokens import Alphabet, Flags, IntArray, Ragged
-from dedup.detection.passes.base import Connection, Explanation, PreparedPass, Reach, Spread, too_far
+from dedup.detection.passes.base import Connection, Explanation, Pass, Reach, Spread, too_far
 from dedup.detection.passes.reading import ArticleBatch, first_row, read_batches
 from dedup.detection.types import Candidate, Tally, Window
 
@@ -34,7 +34,7 @@ class NearSets(NamedTuple):
     names: IntArray | None = None  # a lasting number for each token, if its own depends on the articles
 
 
-class NearPass(PreparedPass):
+class NearPass(Pass):
     """A pass whose score is the Jaccard similarity of the sets that it makes of the beginnings of two articles.
 
     Its settings are a NearConfig with a threshold and a prefix. What its blocks need is an alphabet, if anything.

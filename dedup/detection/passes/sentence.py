@@ -37,7 +37,7 @@ from dedup.detection.passes.base import (
     lowest_score,
     too_far,
 )
-from dedup.detection.passes.members import ArticleMembers, MemberPass, scored
+from dedup.detection.passes.members import ArticleMembers, MadeMemberPass, scored
 from dedup.detection.passes.reading import (
     ArticleRow,
     ArticleSentences,
@@ -102,7 +102,7 @@ class SentenceConfig(PassConfig):
     )
 
 
-class SentencePass(MemberPass):
+class SentencePass(MadeMemberPass):
     """Pairs whose shared sentences make up at least the threshold's share of all their sentences."""
 
     name: ClassVar[str] = "sentence"

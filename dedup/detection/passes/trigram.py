@@ -24,6 +24,7 @@ from dedup.detection.passes.base import (
     Explanation,
     NearConfig,
     PassConfig,
+    PreparedPass,
     characters_compared,
     lowest_score,
 )
@@ -112,7 +113,7 @@ class TrigramConfig(NearConfig):
     )
 
 
-class TrigramPass(NearPass):
+class TrigramPass(NearPass, PreparedPass):
     """Pairs a few days apart whose beginnings have a pg_trgm similarity of at least the threshold."""
 
     name: ClassVar[str] = "trigram"

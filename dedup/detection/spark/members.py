@@ -16,11 +16,10 @@ from pyarrow import parquet
 from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.tokens import distinct
 from dedup.detection.passes.base import Pass
-from dedup.detection.passes.members import MemberPass
+from dedup.detection.passes.members import MadeMemberPass, MemberPass
 from dedup.detection.spark import parts
 from dedup.detection.spark.schema import ddl, needed
 from dedup.detection.spark.stages import Done, files_of, perform_all, store
-from dedup.detection.types import Phase
 
 # Members in one range of hashes, of all parts: 100 MB.
 MEMBERS_A_RANGE = 8_000_000
@@ -73,7 +72,7 @@ def find_by_members(
 
 def sets_of(work: parts.Work, part: int, compared: Compared) -> pa.Table:
     """Return the SETS of a part, by day and id: its shingles as they are stored, or sentences, which are made once."""
-    if compared.by.index == Phase.SHINGLES:
+    if not isinstance(compared.by, MadeMemberPass):
         rows = work.read_prepared(part, [*parts.KEYS, "shingles"], (1, work.last_day))
         none = pa.array([b""] * rows.num_rows, pa.binary())
         return rows.rename_columns([*parts.KEYS, "members"]).append_column("weights", none)
