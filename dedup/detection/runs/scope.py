@@ -130,7 +130,7 @@ def only_new(scope: Scope, configs: Configs) -> Scope:
 
 def _first_fresh(run: DetectionRun) -> datetime.date | None:
     """Return the first day of the articles stored since a run; None if there are none, or if others changed or went."""
-    known, newest = run.counts["fingerprint"]
+    known, newest = run.counts.get("fingerprint", (None, run.counts["newest"]))  # an old run may have no count
     facts = Article.objects.filter(revision__gt=newest).aggregate(count=Count("id"), first=Min("date"))
     is_grown = Article.objects.count() - facts["count"] == known
     first: datetime.date | None = facts["first"]
