@@ -1,6 +1,7 @@
 """What models share: how rows are written in words, and the triggers of rows that are only appended."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, ClassVar, TypeAlias
 
 import pgtrigger
@@ -25,6 +26,16 @@ class Row(models.Model):
 def read_rows(statement: str, **values: Any) -> list[tuple[Any, ...]]:
     """Return the rows that a statement finds, all at once."""
     return fetched(statement, values)
+
+
+def copied(statement: str, types: Sequence[str], at_once: int, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield what a COPY in binary gives, so many rows at a time: not all of them are in memory at once."""
+    # The driver's own cursor: the one of Django that logs queries, with DEBUG, copies without parameters only.
+    with connection.cursor() as cursor, cursor.cursor.copy(statement, values) as copy:
+        copy.set_types(types)
+        rows = copy.rows()
+        while read := list(islice(rows, at_once)):
+            yield read
 
 
 # A statement and its values.

@@ -5,7 +5,6 @@ both, and the articles of both newspapers around the month. A pair that no pass 
 """
 
 import datetime
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,18 +15,19 @@ from django.db import connection, transaction
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import newest_revision
 from dedup.detection.judging.judge import Terms
-from dedup.detection.kernels.disjoint_sets import lowest_connected
+from dedup.detection.kernels.disjoint_sets import lowest_of_each
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.runs.recurring_text import MonthsToLearn, months_to_learn, newspaper_months, number_of
 from dedup.detection.runs.text_indexes import watermark_of
 from dedup.detection.types import Phase
 from dedup.models import DenseGroup, Series, Watermark
+from dedup.models.base import copied
 
 # Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
 COMPARISON_VERSION = 9
 # Their articles take about 80 MB.
 PAIRS_AT_ONCE = 1_000
-_FETCHED_AT_ONCE = 10_000
+_READ_AT_ONCE = 10_000
 # Enough bits for the ordinal number of any day; an article's number is above them.
 _MONTH_BITS = 22
 
@@ -94,12 +94,15 @@ WITH ruled_series AS MATERIALIZED (
 )
 """
 _OUTDATED_SQL = (
-    _DIGESTS_SQL
+    "COPY ("
+    + _DIGESTS_SQL
     + """
-SELECT id, left_id, right_id, leftover, digest, month - date '0001-01-01' + 1, left_newspaper, right_newspaper
+SELECT id, left_id, right_id, leftover, digest, (month - date '0001-01-01' + 1)::bigint, left_newspaper, right_newspaper
 FROM wanted WHERE digest IS DISTINCT FROM input_digest
+) TO STDOUT (FORMAT binary)
 """
 )
+_COLUMNS = 8
 _NOTE_SQL = (
     _DIGESTS_SQL
     + """
@@ -148,15 +151,13 @@ def outdated_verdicts(terms: Terms) -> Outdated:
         if not every and not _is_any_new(cursor):
             return Outdated([], [], mark)
     with newspaper_months(terms.boilerplate) as cursor:
-        cursor.execute(_OUTDATED_SQL, _parameters(terms, every=every))
-        batches = [np.empty((0, 8), dtype=np.int64)]
-        while fetched := cursor.fetchmany(_FETCHED_AT_ONCE):
-            batches.append(np.array(fetched, dtype=np.int64))
-        rows = _in_order(np.concatenate(batches))
+        copy = copied(_OUTDATED_SQL, ["int8"] * _COLUMNS, _READ_AT_ONCE, **_parameters(terms, every=every))
+        batches = (np.array(read, dtype=np.int64) for read in copy)
+        rows = _in_order(np.concatenate([np.empty((0, _COLUMNS), dtype=np.int64), *batches]))
         asked = np.unique(np.concatenate([rows[:, [6, 5]], rows[:, [7, 5]]]), axis=0).tolist()
         months = [(newspaper, datetime.date.fromordinal(month)) for newspaper, month in asked]
         # Newspapers with many pairs have many articles: if they came last, one process would work alone.
-        pairs = Counter(rows[:, 6:].ravel().tolist())
+        pairs = dict(np.stack(np.unique(rows[:, 6:], return_counts=True), axis=1).tolist())
         learning = sorted(
             months_to_learn(cursor, months, terms.boilerplate), key=lambda task: pairs[task.newspaper], reverse=True
         )
@@ -215,7 +216,5 @@ def _in_order(rows: IntArray) -> IntArray:
     """Return the pairs by month; within it those next to each other that hang together by articles."""
     left, right, month = rows[:, 1], rows[:, 2], rows[:, 5]
     # Pairs of one month alone hang together.
-    one, other = ((ends << _MONTH_BITS | month).tolist() for ends in (left, right))
-    firsts = lowest_connected(zip(one, other, strict=True))
-    lowest = np.array([firsts[node] for node in one], dtype=np.int64)
+    lowest = lowest_of_each(left << _MONTH_BITS | month, right << _MONTH_BITS | month)
     return rows[np.lexsort((right, left, lowest, month))]

@@ -23,7 +23,7 @@ from dedup.detection.kernels.masked_shingles import Hashes
 from dedup.detection.kernels.tokens import concatenated, keep_freed_memory
 from dedup.detection.passes.reading import ArticleShingles, shingles_of_rows
 from dedup.models import NewspaperMonth
-from dedup.models.base import read_rows
+from dedup.models.base import copied, read_rows
 
 # ---- digests of the articles of a newspaper around a month, made by the database ------------------------------------
 # They are taken of the headline forms, which have the newspaper, the day and the revision of every article.
@@ -231,14 +231,10 @@ def _learnt(
 def _articles(scope: Mapping[str, Any], part: int, parts: int) -> ArticleShingles:
     """Return a newspaper's articles of some days, by day and id, with one of so many parts of their phrases."""
     batches = [shingles_of_rows([])]
-    # The driver's own cursor: the one of Django that logs queries, with DEBUG, copies without parameters only.
-    with connection.cursor() as cursor, cursor.cursor.copy(_SHINGLES_SQL, scope) as copy:
-        copy.set_types(_SHINGLES_TYPES)
-        rows = copy.rows()
-        while read := list(islice(rows, _READ_AT_ONCE)):
-            batch = shingles_of_rows(read)
-            phrases = batch.sets
-            if parts > 1:
-                phrases = phrases.only(phrases.values % np.uint32(parts) == part)
-            batches.append(batch._replace(sets=phrases))
+    for read in copied(_SHINGLES_SQL, _SHINGLES_TYPES, _READ_AT_ONCE, **scope):
+        batch = shingles_of_rows(read)
+        phrases = batch.sets
+        if parts > 1:
+            phrases = phrases.only(phrases.values % np.uint32(parts) == part)
+        batches.append(batch._replace(sets=phrases))
     return concatenated(batches)
