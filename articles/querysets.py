@@ -64,10 +64,17 @@ def in_portions(rows: models.QuerySet[_Row], size: int) -> Iterator[list[_Row]]:
 
 class ArticleQuerySet(models.QuerySet["Article"]):
     def in_scope(
-        self, since: datetime.date | None, until: datetime.date | None, newspaper_ids: Collection[int] | None
+        self,
+        since: datetime.date | None,
+        until: datetime.date | None,
+        newspaper_ids: Collection[int] | None,
+        found: Collection[int] | None = None,
     ) -> ArticleQuerySet:
-        """Return the articles published from `since` to `until`, both included, by these newspapers; None: no bound."""
-        return self.filter(given(date__gte=since, date__lte=until, newspaper_id__in=newspaper_ids))
+        """Return the articles published from `since` to `until`, both included, by these newspapers; None: no bound.
+
+        `found` are the ids that a search found.
+        """
+        return self.filter(given(date__gte=since, date__lte=until, newspaper_id__in=newspaper_ids, pk__in=found))
 
     def without_texts(self) -> ArticleQuerySet:
         """Return the same articles without loading their long texts."""

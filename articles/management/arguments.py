@@ -101,6 +101,11 @@ def chosen_scope(options: Mapping[str, Any]) -> dict[str, Any]:
     return {"since": since, "until": until, "newspaper_ids": chosen_newspaper_ids(options)}
 
 
+def add_search_option(parser: argparse.ArgumentParser) -> None:
+    """Add --search, a search by words."""
+    parser.add_argument("--search", default="", metavar="WORDS", help="only articles that this search finds")
+
+
 def add_boilerplate_option(parser: argparse.ArgumentParser) -> None:
     """Add --boilerplate to a command that exports articles."""
     parser.add_argument(

@@ -23,6 +23,7 @@ from articles.files.formats import FileUsageError
 from articles.files.records import UnreadableFileError
 from articles.files.whole_files import STDOUT, UnwritableError, whole_file, writing
 from articles.loading import MissingPackageError, missing_package
+from articles.normalization.searches import SearchError
 from articles.processes import WorkerDiedError
 from articles.storage.newspapers import UnknownNewspaperError
 
@@ -70,6 +71,7 @@ class ProjectCommand(BaseCommand):
         UnknownNewspaperError: ExitCode.USAGE,
         UnreadableFileError: ExitCode.ERROR,
         UnwritableError: ExitCode.ERROR,
+        SearchError: ExitCode.USAGE,
         WorkerDiedError: ExitCode.ERROR,
     }
     ends: ClassVar[frozenset[ExitCode]] = frozenset({ExitCode.DONE, ExitCode.ERROR, ExitCode.USAGE})

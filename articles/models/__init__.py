@@ -4,6 +4,7 @@ from articles.models.articles import Article as Article
 from articles.models.articles import ArticlePage as ArticlePage
 from articles.models.articles import ArticleRevision as ArticleRevision
 from articles.models.articles import ArticleURL as ArticleURL
+from articles.models.articles import ArticleWords as ArticleWords
 from articles.models.articles import AttachedCopy as AttachedCopy
 from articles.models.articles import DeclaredURL as DeclaredURL
 from articles.models.articles import FollowingPage as FollowingPage

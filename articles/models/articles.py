@@ -2,6 +2,7 @@
 
 import pgtrigger
 from django.contrib.postgres.indexes import GinIndex, OpClass
+from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models.functions import MD5, Upper
 from django.utils import timezone
@@ -298,6 +299,28 @@ class HeadlineVariant(models.Model):
 
     def __str__(self) -> str:
         return self.headline
+
+
+class ArticleWords(models.Model):
+    """The words of an article as a search finds them. A cache, written by storage/search_index.py."""
+
+    article = models.OneToOneField(
+        Article, primary_key=True, on_delete=models.CASCADE, db_constraint=False, related_name="words"
+    )
+    revision = models.BigIntegerField(help_text="The revision of the article whose words they are.")
+    reading = models.CharField(max_length=20, help_text="How they were read: a language of the text search, or alike.")
+    words = SearchVectorField(help_text="Those of the headline have the weight A.")
+
+    class Meta:
+        verbose_name_plural = "article words"
+        indexes = [
+            models.Index(fields=["revision"], name="article_words_revision"),
+            models.Index(fields=["reading"], name="article_words_reading"),
+            GinIndex(fields=["words"], name="article_words"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Words of article {self.article_id}"
 
 
 class AttachedCopy(ArrivedArticle):

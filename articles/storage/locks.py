@@ -38,6 +38,7 @@ class Lock(IntEnum):
     MIGRATE = 5_112_005  # one upgrade of the tables at a time
     CRAWL = 5_112_006  # held by the worker that does the crawls asked for on pages and those due
     ALARMS = 5_112_011  # one check for alarms at a time
+    SEARCH = 5_112_014  # one writer of the index of words at a time
     JOBS = 5_112_013  # whoever does a job holds its number; whoever queues one holds this itself for a moment
 
 
