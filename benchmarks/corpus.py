@@ -28,7 +28,7 @@ EXCHANGED = 0.75
 # The tables of articles, and those that no foreign key leads to.
 OF_ARTICLES: LiteralString = (
     "articles_article, articles_newspaper, dedup_headlineform, dedup_articleshingles, dedup_articlesentences, "
-    "dedup_openquestion, dedup_watermark"
+    "dedup_openquestion, dedup_watermark, articles_articlewords"
 )
 # So many days lie between two rounds of copies on their own dates: more than any window of days.
 APART = 30

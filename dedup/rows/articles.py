@@ -104,5 +104,5 @@ class ArticleFilter(SearchedFilter):
         return self.searched if is_address(self.searched) else ""
 
     def by_words(self, queryset: ArticleQuerySet, _name: str, value: str) -> QuerySet[Article]:
-        """Return the articles with this number, URL or part of one, or with these words in the headline."""
+        """Return the articles with this number, URL or part of one, or with these words."""
         return matching(queryset, value)

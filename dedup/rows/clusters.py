@@ -145,7 +145,7 @@ STORY = Rows(
 
 @filters_of(STORY, after="newspaper")
 class StoryFilter(SearchedFilter):
-    """Filters stories by words of a headline, newspaper, day and number of newspapers; any of their articles counts."""
+    """Filters stories by words, newspaper, day and number of newspapers; any of their articles counts."""
 
     newspaper = newspaper_filter(
         method=lambda stories, _name, paper: having(stories, Article.objects.filter(newspaper=paper))
@@ -164,7 +164,7 @@ class StoryFilter(SearchedFilter):
         return DEAR_CEILING if any(values.get(name) for name in ("q", "newspaper", "papers")) else COUNT_CEILING
 
     def by_words(self, queryset: QuerySet[Article], _name: str, value: str) -> QuerySet[Article]:
-        """Return the stories with an article that has these words in its headline, or this number or URL."""
+        """Return the stories with an article that has these words, or this number or URL."""
         return having(queryset, matching(Article.objects.all(), value))
 
 

@@ -17,8 +17,8 @@ from django.utils.safestring import SafeString
 
 from articles.boilerplate.rules import monday_of
 from articles.models import Newspaper, RepeatedSentence
+from articles.normalization.searches import SearchError, read_search
 from dedup.models import DenseGroup, GroupMember, SecondReading
-from dedup.review.queries.articles import MAX_CHARACTERS
 from dedup.review.readings.second_readings import in_dispute
 from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
 
@@ -77,10 +77,32 @@ class ListFilter(filters.FilterSet):
         return self.form.cleaned_data
 
 
+class SearchField(forms.CharField):
+    """A search by words; `read` reads it, or raises SearchError."""
+
+    def __init__(self, *, read: Callable[[str], object] = read_search, **given: Any) -> None:
+        self.read = read
+        super().__init__(**given)
+
+    def validate(self, value: str) -> None:
+        """Refuse what cannot be read."""
+        super().validate(value)
+        try:
+            self.read(value or "")
+        except SearchError as error:
+            raise forms.ValidationError(str(error)) from None
+
+
+class SearchFilter(filters.CharFilter):
+    """The filter by a search."""
+
+    field_class = SearchField
+
+
 class SearchedFilter(ListFilter):
     """A filter with a search box of its own above it; a subclass says what `by_words` finds."""
 
-    q = filters.CharFilter(method="by_words", label="Search", max_length=MAX_CHARACTERS, widget=forms.HiddenInput())
+    q = SearchFilter(method="by_words", label="Search", widget=forms.HiddenInput())
 
     @property
     def searched(self) -> str:

@@ -18,12 +18,21 @@ from dedup.models import DenseGroup, Evidence, Pair, Series, Verdict
 from dedup.models.base import read_rows
 from dedup.models.pairs import RELATIONS, PairQuerySet
 from dedup.review.answers.decisions import decisions_on
+from dedup.review.queries.articles import matching
 from dedup.review.queries.lists import ANY, MOST_IDS, UNJUDGED, VERDICTS, IdArray, IsAnyOf, PairSelection, ids_of
 from dedup.review.queries.series_and_groups import members_of
 from dedup.rows.articles import ARTICLE
 from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
 from dedup.rows.files import Export, in_batches
-from dedup.rows.filtering import DayInput, ListFilter, filters_of, newspaper_filter, newspapers, read_together
+from dedup.rows.filtering import (
+    DayInput,
+    ListFilter,
+    SearchFilter,
+    filters_of,
+    newspaper_filter,
+    newspapers,
+    read_together,
+)
 
 # What editors said last about these pairs themselves, from the index link_latest.
 _DECIDED_SQL = """
@@ -223,7 +232,7 @@ class PairFilter(ListFilter):
     )
     date_from = filters.DateFilter(method=read_together, label="Published from", widget=DayInput())
     date_to = filters.DateFilter(method=read_together, label="Published to", widget=DayInput())
-    headline = filters.CharFilter(method=read_together, label="Words in a headline", max_length=200)
+    q = SearchFilter(method=read_together, label="Words of an article")
     state = filters.ChoiceFilter(
         method=read_together, choices=[*Pair.DECIDED, (ANY, "any")], label="State", empty_label="waiting for a decision"
     )
@@ -249,6 +258,8 @@ class PairFilter(ListFilter):
     )
 
     def __init__(self, data: Any) -> None:
+        if data and (words := data.get("headline")):  # an address of before there was a search
+            data = {**dict(data.items()), "q": f'headline:"{words.replace(chr(34), " ")}"'}
         super().__init__(data, Pair.objects.with_doubt())
         fields = self.form.fields
         # Both fields have the same choices, which are read once, when the first of them is shown.
@@ -287,7 +298,7 @@ class PairFilter(ListFilter):
     def ceiling(self) -> int:
         """Up to how many pairs are counted: fewer if their articles or evidence have to be looked up."""
         values = self.values()
-        looked_up = any(values.get(name) for name in ("newspaper", "other", "date_from", "date_to", "headline"))
+        looked_up = any(values.get(name) for name in ("newspaper", "other", "date_from", "date_to", "q"))
         dear = self._few is None and (looked_up or values.get("pass_name"))
         return DEAR_CEILING if dear else COUNT_CEILING
 
@@ -339,18 +350,25 @@ class PairFilter(ListFilter):
                 for side in ("left", "right")
             ]
             pairs = pairs.filter(days[0] | days[1])
-        if but != "words" and (word := values.get("headline")):
-            pairs = pairs.filter(Q(left__headline__icontains=word) | Q(right__headline__icontains=word))
+        if but != "words" and (words := self._with_words) is not None:
+            has_one = (Exists(words.filter(pk=OuterRef(side))) for side in ("left", "right"))
+            pairs = pairs.filter(next(has_one) | next(has_one))
         return pairs
+
+    @cached_property
+    def _with_words(self) -> QuerySet[Article] | None:
+        """The articles that the search leaves; None: all."""
+        words = self.values().get("q")
+        return matching(Article.objects.all(), words) if words else None
 
     @cached_property
     def _few(self) -> IdArray | None:
         """The pairs that match every field except the verdict and the state; None if each field may leave many."""
         values = self.values()
-        words = given(headline__icontains=values.get("headline") or None)
-        days = given(date__gte=values.get("date_from"), date__lte=values.get("date_to"))
-        for name, condition in (("words", words), ("days", days)):
-            ends = ids_of(Article.objects.filter(condition)) if condition else None
+        bounds = given(date__gte=values.get("date_from"), date__lte=values.get("date_to"))
+        days = Article.objects.filter(bounds) if bounds else None
+        for name, articles in (("words", self._with_words), ("days", days)):
+            ends = None if articles is None else ids_of(articles)
             if ends is not None:
                 return self._numbers_of(Pair.objects.filter(_has_one_of(ends)), but=name)
         between = _few_between(values.get("newspaper"), values.get("other"))

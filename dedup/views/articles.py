@@ -13,11 +13,13 @@ from django.utils.text import Truncator
 from articles.jobs.attached_copies import AttachedCopyError, store_separately
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence
 from articles.normalization.logins import without_login
-from articles.paging import page_of, page_of_groups
+from articles.paging import count_up_to_ceiling, page_of, page_of_groups
 from articles.storage.boilerplate_marks import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.incoming import url_fault
+from articles.storage.search_index import not_indexed
 from dedup.forms.base import CheckForm
 from dedup.review.queries.articles import (
+    add_snippets,
     add_texts,
     article_details,
     by_sentence,
@@ -42,7 +44,10 @@ def articles(request: HttpRequest) -> HttpResponse:
     shown = Article.objects.without_texts().select_related("newspaper", "membership")
     filterset = ArticleFilter(request.GET, shown.order_by("-date", "-id"))
     page = page_of(filterset.qs, request.GET.get("page"), by_key=True)
-    return render(request, "articles/articles.html", {"filter": filterset, "page": page})
+    if filterset.searched:
+        add_snippets(page.rows, filterset.searched)
+    context = {"filter": filterset, "page": page, "not_indexed": count_up_to_ceiling(not_indexed())}
+    return render(request, "articles/articles.html", context)
 
 
 def article(request: HttpRequest, article_id: int) -> HttpResponse:

@@ -77,3 +77,8 @@ def test_an_empty_installation_leads_to_the_first_question_without_a_shell(store
     page.get_by_role("link", name="Open the queue").click()
     page.get_by_role("link", name="All pairs").click()
     expect(page.locator(".row-headline").first).to_have_text("Old pier lifted")
+    # It has indexed the words too.
+    page.goto(page.url.partition("/queue/")[0] + "/articles/")
+    page.get_by_role("searchbox").fill("headline:lift*")
+    page.keyboard.press("Enter")
+    expect(page.locator(".snippet mark").first).to_be_visible()

@@ -23,6 +23,7 @@ from django_tasks_db.management.commands import db_worker
 
 from articles.jobs.work import repeat, requeue_lost_jobs
 from articles.management.base import ProjectCommand
+from articles.storage.search_index import index_words
 from dedup.detection.runs.requests import SIGN_SECONDS
 from dedup.integrations.webhooks import send_due
 from dedup.models import Worker
@@ -87,6 +88,7 @@ class Command(ProjectCommand, db_worker.Command):
             connection.execute_wrapper(pulse),
             _signs_of_life(worker_id, pulse),
             _beside(lambda ended: repeat(lambda: send_due(ended.is_set), ended, pause=SIGN_SECONDS, name="Webhooks")),
+            _beside(lambda ended: repeat(partial(_index, ended), ended, pause=SIGN_SECONDS, name="Search")),
             crawls,
             alarms,
             retention,
@@ -94,6 +96,7 @@ class Command(ProjectCommand, db_worker.Command):
             super().handle(worker_id=worker_id, **options)
         if options["batch"]:
             send_due()
+            _index()
 
 
 @contextmanager
@@ -107,6 +110,13 @@ def _signs_of_life(name: str, pulse: _Pulse) -> Iterator[None]:
         connection.close()
         with suppress(OperationalError, InterfaceError):
             Worker.objects.filter(name=name).delete()
+
+
+def _index(ended: threading.Event | None = None) -> None:
+    """Index the words of new articles, until the worker ends."""
+    for _ in index_words():
+        if ended and ended.is_set():
+            break
 
 
 @contextmanager

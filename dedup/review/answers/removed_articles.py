@@ -43,6 +43,7 @@ FROM concerned WHERE pair.id = concerned.id
 # What is kept of texts; runs make it again.
 _CACHES_SQL: tuple[LiteralString, ...] = (
     "DELETE FROM dedup_articleshingles WHERE article_id = ANY (%(articles)s::bigint[])",
+    "DELETE FROM articles_articlewords WHERE article_id = ANY (%(articles)s::bigint[])",
     "DELETE FROM dedup_articlesentences WHERE article_id = ANY (%(articles)s::bigint[])",
     "UPDATE dedup_headlineform SET form = '' WHERE article_id = ANY (%(articles)s::bigint[])",
 )

@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -12,14 +13,23 @@ from django.db.models.functions import MD5
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import monday_of
 from articles.files.records import members_of, plain
-from articles.models import Article, ArticleRevision, ArticleURL, RepeatedSentence, WhitelistedSentence
+from articles.models import (
+    Article,
+    ArticleRevision,
+    ArticleURL,
+    ArticleWords,
+    RepeatedSentence,
+    WhitelistedSentence,
+)
 from articles.normalization.logins import without_login
+from articles.normalization.searches import SearchError, WordSearch, read_search
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.urls import comparable_url, normalize_url, url_key
 from articles.numbers import is_number, read_number
 from articles.querysets import ArticleQuerySet
 from articles.storage.boilerplate_marks import history_of
 from articles.storage.incoming import story_url
+from articles.storage.search_index import having_words, narrowed_to, snippets
 from dedup.detection.comparison.shown_text import MarkedText, passages
 from dedup.detection.runs.judging import boilerplate_of_last_run
 from dedup.models import Cluster, DenseGroup, Pair
@@ -189,10 +199,10 @@ def _as_article(article: Article, number: int) -> Article:
     return shown
 
 
-MAX_CHARACTERS = 2_000
-_MOST_WORDS = 20
 CHOICES = 10
 
+# The words and phrases of a search that are not excluded.
+_WANTED = re.compile("(?<!!)'([^']+)'")
 _SCHEME = re.compile(r"https?:/", re.IGNORECASE)
 # A host with a top-level domain of letters, and perhaps a path: not "U.S." and not "3.5".
 _ADDRESS = re.compile(r"(?:[\w-]+\.)+[^\W\d_]{2,}(?::\d+)?(?:[/?#]\S*)?")
@@ -208,27 +218,31 @@ class Search(NamedTuple):
 def search(text: str) -> Search:
     """Return the first CHOICES articles that fit a text, the newest first, or why none does."""
     text = without_login(text.replace("\0", "").strip())
-    if fault := _fault(text):
-        return Search([], fault)
-    found = matching(Article.objects.without_texts().select_related("newspaper"), text)
+    if is_number(text) and read_number(text) is None:
+        return Search([], f"{text[:20]}… has {len(text):,} digits; no article has so high a number.")
+    try:
+        found = matching(Article.objects.without_texts().select_related("newspaper"), text)
+    except SearchError as error:
+        return Search([], str(error))
     articles = list(found.order_by("-date", "-id")[:CHOICES])
     if articles or not text:
         return Search(articles, "")
     shown = text if len(text) <= 60 else f"{text[:60]}…"
     if is_number(text):
-        return Search([], f"There is no article {shown}, and no headline has this number.")
+        return Search([], f"There is no article {shown}, and none has this number in its text.")
     if is_address(text):
-        return Search([], f"No article is stored under {shown}. Look for words of its headline instead.")
-    return Search([], f"No headline has all of these words: {shown}. Try fewer words, or the URL.")
+        return Search([], f"No article is stored under {shown}. Look for words of it instead.")
+    return Search([], f"No article has all of these words: {shown}. Try fewer words, or the URL.")
 
 
 def matching(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
-    """Return those of the articles that fit a text of at most MAX_CHARACTERS, unordered.
+    """Return those of the articles that fit a text, unordered. Raises SearchError.
 
-    A number fits the article with it, and headlines that have it. A URL fits the article that has it; if none has,
-    those with the same URL but for tracking parameters; if there is none either, those with it as a part of theirs.
-    Several words fit a headline that has them all. Served by the indexes article_headline_words, article_url_parts and
-    article_url_normalized.
+    A number fits the article with it, and those that have it as a word. A URL fits the article that has it; if none
+    has, those with the same URL but for tracking parameters; if there is none either, those with it as a part of
+    theirs. Other texts are searches by words (articles/normalization/searches.py); as long as no words are indexed,
+    those of headlines are looked at. Served by the indexes article_words, article_headline_words, article_url_parts
+    and article_url_normalized.
     """
     text = text.strip()
     if is_address(text):
@@ -236,13 +250,25 @@ def matching(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
         if (numbers := ids_of(urls, "article")) is not None:
             return articles.filter(IsAnyOf("pk", numbers))
         return articles.filter(Exists(urls.filter(article=OuterRef("pk"))))
-    named = articles.all()
-    for word in text.split()[:_MOST_WORDS]:
-        named = named.filter(headline__icontains=word)
-    if (number := read_number(text)) is not None:
-        numbered = articles.filter(pk=number)
-        return numbered if numbered.exists() else named
-    return named
+    if (number := read_number(text)) is not None and (numbered := articles.filter(pk=number)).exists():
+        return numbered
+    asked = read_search(text)
+    found = articles.filter(narrowed_to(asked))
+    if not asked.words:
+        return found if asked != WordSearch() else articles.none()
+    if not ArticleWords.objects.exists():
+        return found.filter(*(Q(headline__icontains=word) for word in _WANTED.findall(asked.words)))
+    numbers = ids_of(ArticleWords.objects.filter(having_words(asked)))
+    return found.filter(having_words(asked, "words__") if numbers is None else IsAnyOf("pk", numbers))
+
+
+def add_snippets(articles: Iterable[Article], text: str) -> None:
+    """Add to articles that `matching` found by words the passages that have them, as `snippets` gives them."""
+    with suppress(SearchError):
+        asked = WordSearch() if is_address(text) else read_search(text)
+        found = snippets(asked, [article.pk for article in articles]) if asked.words else {}
+        for article in articles:
+            vars(article)["snippet"] = found.get(article.pk)
 
 
 def is_address(text: str) -> bool:
@@ -275,14 +301,6 @@ def _with_url(url: str) -> tuple[QuerySet[ArticleURL], QuerySet[ArticleURL]]:
         return known, ArticleURL.objects.none()
     by_digest = ArticleURL.objects.alias(digest=MD5("normalized_url")).filter(digest=MD5(Value(form)))
     return known, by_digest.filter(normalized_url=form)
-
-
-def _fault(text: str) -> str:
-    if len(text) > MAX_CHARACTERS:
-        return f"This has {len(text):,} characters; a search takes at most {MAX_CHARACTERS:,}. Shorten it."
-    if is_number(text) and read_number(text) is None:
-        return f"{text[:20]}… has {len(text):,} digits; no article has so high a number."
-    return ""
 
 
 PAIRS_SHOWN = 50

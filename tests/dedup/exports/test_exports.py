@@ -80,7 +80,7 @@ def test_pairs_say_what_was_decided_and_by_whom(decided: list[Pair]) -> None:
 
 def test_the_filter_of_the_page_is_that_of_the_file_and_of_the_command(client: Client, store, decided) -> None:
     client.force_login(make_user("vera", "viewer"))
-    query = "verdict=any&state=confirmed&headline=SUM(1)"
+    query = "verdict=any&state=confirmed&q=SUM(1)"
     page = client.get(f"/queue/?{query}").content.decode()
     address = query.replace("(", "%28").replace(")", "%29").replace("&", "&amp;")
     assert f'href="/exports/pairs.csv?{address}&amp;tab=pairs"' in page

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Newspaper
+from articles.storage.search_index import index_words
 from dedup.detection.clustering.questions import update_questions
 from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Evidence, Pair
@@ -264,11 +265,12 @@ def test_a_filter_finds_the_same_whether_few_or_many_rows_pass(
 ) -> None:
     rebuild_clusters()
     update_questions(None)
+    list(index_words())
     paper = dict(Newspaper.objects.values_list("name", "pk"))
     both = f"newspaper={paper['Harbour Post']}&other={paper['Coast Telegraph']}"
     filters = [
         "headline=pier",
-        "headline=harvest",
+        "q=harvest",
         "date_from=2026-03-03&date_to=2026-03-04",
         "pass_name=trigram",
         both,
