@@ -106,12 +106,12 @@ def write_corpus_job(work: Work) -> None:
 
 def _write(work: Work, export: CorpusExport) -> None:
     asked, target = asked_of(export), target_named(f"corpus.{export.asked['format']}", None)
-    bounds = asked.part.bounds()
-    total = Article.objects.in_scope(**bounds).count()
+    part = asked.part
+    total = Article.objects.in_scope(**part.bounds()).count()
     work.advance(0, total)
     if asked.boilerplate is not Mode.KEEP:
         with database_pool(os.cpu_count() or 1) as pool:
-            for _ in mark_weeks(outdated_weeks(**bounds), pool=pool):
+            for _ in mark_weeks(outdated_weeks(part.newspaper_ids, since=part.since, until=part.until), pool=pool):
                 work.advance(0, total)
     with work.progress_in_transaction() as meter, transaction.atomic():
         files = tuple(_File(export, content) for content in ("corpus", "removed", "description"))
@@ -131,7 +131,7 @@ def asked_of(export: CorpusExport) -> Asked:
     since, until = (datetime.date.fromisoformat(asked[name]) if asked[name] else None for name in ("since", "until"))
     return Asked(
         Policy(asked["policy"]),
-        Scope(since, until, tuple(current_ids(asked["newspapers"])) or None),
+        Scope(since, until, tuple(current_ids(asked["newspapers"])) or None, words=asked.get("search", "")),
         Mode(asked["boilerplate"]),
         confirmed_only=asked["confirmed"],
         same_as=SameAs(asked["same"]) if asked.get("same") else None,

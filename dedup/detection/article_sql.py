@@ -26,15 +26,21 @@ _WHOLE = """(CASE %(boilerplate)s::text
     WHEN 'topic' THEN {article}.topic_text
 END IS NULL)"""
 _IN_NEWSPAPERS = "(%(newspaper_ids)s::bigint[] IS NULL OR {article}.newspaper_id = ANY (%(newspaper_ids)s))"
+# The articles that a search by words found.
+_IN_FOUND = "(%(found)s::bigint[] IS NULL OR {article}.id = ANY (%(found)s))"
 _IN_DAYS = "(%(since)s::date IS NULL OR {day} >= %(since)s) AND (%(until)s::date IS NULL OR {day} <= %(until)s)"
 _BOTH_ARTICLES = """JOIN {articles} AS left_article ON left_article.id = {pair}.left_id
 JOIN {articles} AS right_article ON right_article.id = {pair}.right_id"""
 _LATER_DAY = "greatest(left_article.date, right_article.date)"
-_IN_SCOPE = f"{_IN_DAYS.replace('{day}', '{article}.date')} AND {_IN_NEWSPAPERS}"
+_IN_SCOPE = f"{_IN_DAYS.replace('{day}', '{article}.date')} AND {_IN_NEWSPAPERS} AND {_IN_FOUND}"
 _PAIR_IN_SCOPE = " AND ".join(
     [
         _IN_DAYS.format(day=_LATER_DAY),
-        *(_IN_NEWSPAPERS.format(article=article) for article in ("left_article", "right_article")),
+        *(
+            part.format(article=side)
+            for part in (_IN_NEWSPAPERS, _IN_FOUND)
+            for side in ("left_article", "right_article")
+        ),
     ]
 )
 # Expressions on an article. They take the parameters of a scope. A digest is null where the text is empty.
@@ -43,7 +49,7 @@ _OF_ARTICLE = {
     "digest": _DIGEST,
     "whole": _WHOLE,  # whether nothing is left out of the text
     "in_newspapers": _IN_NEWSPAPERS,
-    "in_scope": _IN_SCOPE,  # of its newspapers, and published from `since` to `until`
+    "in_scope": _IN_SCOPE,  # of its newspapers, published from `since` to `until`, and found by its search
 }
 
 

@@ -11,6 +11,7 @@ from django.http import QueryDict
 from articles.models import Newspaper
 from articles.normalization.text import normalize_text
 from articles.numbers import MAX_NUMBER, read_number
+from articles.storage.search_index import checked
 from dedup.answers import CHOICES, Answer
 from dedup.declarations import Setting, Settings, make_config, option_name, settings_of
 from dedup.detection.runs.profiles import ProfileError, configs_of, enabled
@@ -22,7 +23,7 @@ from dedup.reports.base import Report
 from dedup.review.answers.batches import ANSWERS, SAMPLES
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS
-from dedup.rows.filtering import DayInput
+from dedup.rows.filtering import DayInput, SearchField
 
 _OUTDATED = "This page is out of date. Reload it and decide again."
 
@@ -243,7 +244,18 @@ class ScopeForm(StyledForm):
         """The articles that were chosen; the form must be valid."""
         newspapers = self.cleaned_data["newspapers"]
         ids = tuple(sorted(newspaper.pk for newspaper in newspapers)) or None
-        return Scope(self.cleaned_data["since"], self.cleaned_data["until"], ids)
+        words = self.cleaned_data.get("search", "")
+        return Scope(self.cleaned_data["since"], self.cleaned_data["until"], ids, words=words)
+
+
+class SearchedScopeForm(ScopeForm):
+    """Which articles, also by their words."""
+
+    search = SearchField(
+        read=checked,
+        required=False,
+        help_text="Only articles that this search of the list of articles finds. If empty: all.",
+    )
 
 
 class MergeForm(StyledForm):
@@ -338,7 +350,7 @@ class RunForm(ScopeForm):
         return profile
 
 
-class ReportForm(ScopeForm):
+class ReportForm(SearchedScopeForm):
     """Which articles a report counts, and its own options; an empty field means the declared default."""
 
     def __init__(self, data: QueryDict, *, report: Report) -> None:

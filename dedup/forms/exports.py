@@ -16,7 +16,7 @@ from dedup.detection.clustering.policies import RULES, Policy
 from dedup.detection.passes import PASSES
 from dedup.detection.types import SameAs
 from dedup.detection.verdicts.same_as import RULES as RULES_OF_SAME
-from dedup.forms.base import NoteForm, ScopeForm, StyledForm
+from dedup.forms.base import NoteForm, SearchedScopeForm, StyledForm
 from dedup.research.sampling import DIMENSIONS, SEEDS, Plan
 from dedup.rows.corpus.places import Asked
 
@@ -32,7 +32,7 @@ def query_of_corpus(stored: dict[str, Any]) -> QueryDict:
     return given
 
 
-class CorpusForm(ScopeForm):
+class CorpusForm(SearchedScopeForm):
     """What becomes of copies, and which articles; a field that is not given has its default."""
 
     policy = forms.ChoiceField(
@@ -58,7 +58,7 @@ class CorpusForm(ScopeForm):
     )
     format = forms.ChoiceField(choices=_FORMATS, label="File format")
 
-    field_order = ("policy", "same", "confirmed", "since", "until", "newspapers", "boilerplate", "format")
+    field_order = ("policy", "same", "confirmed", "since", "until", "newspapers", "search", "boilerplate", "format")
 
     def __init__(self, data: QueryDict) -> None:
         given = data.copy()
@@ -97,6 +97,8 @@ class CorpusForm(ScopeForm):
         for newspaper in chosen["newspapers"]:
             # With "=", also a name that begins with a hyphen is a value.
             words.append(f"--newspaper={newspaper.name}")
+        if chosen["search"]:
+            words.append(f"--search={chosen['search']}")
         if chosen["boilerplate"] != Mode.KEEP.value:
             words += ["--boilerplate", chosen["boilerplate"]]
         return shlex.join([*words, "--output", f"corpus.{chosen['format']}"])

@@ -120,4 +120,5 @@ def of_both(scope: Scope, pair: str = "") -> dict[str, Any]:
         bounds[f"{pair}{side}__date__gte"] = scope.since
         bounds[f"{pair}{side}__date__lte"] = scope.until
         bounds[f"{pair}{side}__newspaper_id__in"] = scope.newspaper_ids
+        bounds[f"{pair}{side}__in"] = scope.found
     return bounds

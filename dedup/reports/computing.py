@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from articles.jobs.work import JobError, Work, ask
 from articles.models import Article, Job, Newspaper
+from articles.normalization.searches import SearchError
 from articles.storage.fingerprints import fingerprint
 from dedup.declarations import Settings, make_config
 from dedup.detection.runs.scope import Scope
@@ -50,6 +51,7 @@ def asked_for(scope: Scope, options: Settings) -> dict[str, Any]:
         "since": scope.since and scope.since.isoformat(),
         "until": scope.until and scope.until.isoformat(),
         "newspaper_ids": None if scope.newspaper_ids is None else sorted(scope.newspaper_ids),
+        "words": scope.words,
         "options": asdict(options),
     }
 
@@ -166,10 +168,11 @@ def compute_report(work: Work) -> None:
         return
     report, asked = REPORTS[stored.report], stored.asked
     since, until = (asked[name] and date.fromisoformat(asked[name]) for name in ("since", "until"))
-    scope = Scope(since, until, None if asked["newspaper_ids"] is None else tuple(asked["newspaper_ids"]))
+    newspapers = None if asked["newspaper_ids"] is None else tuple(asked["newspaper_ids"])
     try:
+        scope = Scope(since, until, newspapers, words=asked.get("words", ""))
         compute(report, scope, make_config(report.options_class, asked["options"]))
-    except ReportError as error:
+    except (ReportError, SearchError) as error:
         raise JobError(str(error)) from error
 
 

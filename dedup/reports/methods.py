@@ -98,7 +98,8 @@ class MethodsReport(Report, name="methods", label="Methods", after_run=True, nam
         """Collect what is known of the last run and of the archive."""
         facts, newspapers = facts_of(scope), Newspaper.objects.filter(pk__in=scope.newspaper_ids or ())
         names = newspapers.order_by("name").values_list("name", flat=True)
-        again = commands(facts, list(_part_options(scope.since, scope.until, names)))
+        searched = ["--search", scope.words] if scope.words else []
+        again = commands(facts, [*_part_options(scope.since, scope.until, names), *searched])
         return Methods(paragraph(facts), bibtex(facts), again, facts)
 
     def summary(self, result: Methods) -> str:

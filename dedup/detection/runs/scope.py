@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from django.db.models import Count, Exists, Max, Min, OuterRef
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q
 
 from articles.boilerplate.mode import Mode
-from articles.models import Article, Newspaper
+from articles.models import Article, ArticleWords, Newspaper
 from articles.querysets import days_fault
 from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
+from articles.storage.search_index import checked, having_words, narrowed_to
 from dedup.declarations import SettingEffect, settings_of
 from dedup.detection.bounds import Bounds, Rules, bounds_of, general_bounds, widened
 from dedup.detection.passes import PASSES
@@ -25,6 +26,13 @@ from dedup.models import DetectionRun, Evidence
 BLOCK_ARTICLES = 12_000
 # Where a block also reads the days of a window before it, it is larger: less is read twice.
 JOINED_ARTICLES = 60_000
+
+
+def found_by(words: str) -> frozenset[int]:
+    """Return the articles that a search by words finds. Raises SearchError."""
+    asked = checked(words)
+    having = Q(pk__in=ArticleWords.objects.filter(having_words(asked)).values("pk")) if asked.words else Q()
+    return frozenset(Article.objects.filter(having, narrowed_to(asked)).order_by().values_list("pk", flat=True))
 
 
 class ScopeError(ValueError):
@@ -43,7 +51,8 @@ class Scope:
     have changed, too. In passes of `begins`, no pair whose later article is older than the day has changed. A run of
     some `passes` leaves the evidence of the others as it is; one of all (None) also marks the evidence of retired
     passes as stale. Texts are compared with or without their
-    `boilerplate`. The `rules` of the profile bound the pairs of some newspapers in another way than its settings.
+    `boilerplate`. Reports and exports take only articles that a search by `words` `found`, if there is one; runs have
+    none. The `rules` of the profile bound the pairs of some newspapers in another way than its settings.
     """
 
     since: datetime.date | None = None
@@ -56,10 +65,14 @@ class Scope:
     unchanged: frozenset[str] = frozenset()
     touched: Mapping[str, Sequence[int]] = field(default_factory=dict)
     begins: Mapping[str, datetime.date] = field(default_factory=dict)
+    words: str = ""
+    found: frozenset[int] | None = None
 
     def __post_init__(self) -> None:
         if fault := days_fault(self.since, self.until):
             raise ScopeError(fault)
+        if self.words and self.found is None:
+            object.__setattr__(self, "found", found_by(self.words))
 
     def stored(self) -> dict[str, Any]:
         """Return the scope in the form stored with a run."""
@@ -75,9 +88,9 @@ class Scope:
         }
 
     def bounds(self) -> dict[str, Any]:
-        """Return the days and the newspapers, as the parameters of an SQL statement."""
-        ids = None if self.newspaper_ids is None else list(self.newspaper_ids)
-        return {"since": self.since, "until": self.until, "newspaper_ids": ids}
+        """Return the days, the newspapers and what a search found, as the parameters of an SQL statement."""
+        ids, found = (None if chosen is None else list(chosen) for chosen in (self.newspaper_ids, self.found))
+        return {"since": self.since, "until": self.until, "newspaper_ids": ids, "found": found}
 
     def covered(self, pass_name: str) -> dict[str, Any]:
         """Return which pairs a run covers in this pass, as the parameters of an SQL statement."""

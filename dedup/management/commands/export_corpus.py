@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import TooManyColumnsError
-from articles.management.arguments import add_boilerplate_option, add_scope_options, chosen_scope
+from articles.management.arguments import add_boilerplate_option, add_scope_options, add_search_option, chosen_scope
 from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.management.commands.find_boilerplate import mark_outdated_weeks
 from articles.models import Article
@@ -64,6 +64,7 @@ class Command(LongCommand):
         )
         add_boilerplate_option(parser)
         add_scope_options(parser)
+        add_search_option(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
@@ -75,7 +76,7 @@ class Command(LongCommand):
         other = other_corpus(options["against"]) if options["against"] else None
         asked = Asked(
             Policy(options["policy"]),
-            Scope(**chosen_scope(options)),
+            Scope(**chosen_scope(options), words=options["search"]),
             Mode(options["boilerplate"]),
             confirmed_only=options["clusters"] == "confirmed",
             also_in=f"also in {other.name}" if other else "",
@@ -92,11 +93,11 @@ class Command(LongCommand):
         self.stdout.write(f"Written: {target.path}, {target.removed.name}, {target.described.name}.")
 
     def _write(self, asked: Asked, other: OtherCorpus | None, target: Target, options: dict[str, Any]) -> Counts:
-        bounds = asked.part.bounds()
+        part = asked.part
         with self.progress(options) as progress:
             if asked.boilerplate is not Mode.KEEP:
-                mark_outdated_weeks(progress, **bounds)
-            task = progress.add_task("articles", total=Article.objects.in_scope(**bounds).count())
+                mark_outdated_weeks(progress, newspaper_ids=part.newspaper_ids, since=part.since, until=part.until)
+            task = progress.add_task("articles", total=Article.objects.in_scope(**part.bounds()).count())
             counts, _ = write_corpus(
                 asked,
                 other,

@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from articles.files.formats import source_named
 from articles.files.importing import Row, open_rows
-from articles.management.arguments import add_scope_options, chosen_newspaper_ids
+from articles.management.arguments import add_scope_options, add_search_option, chosen_newspaper_ids
 from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.storage.incoming import IncomingArticle
 from dedup.declarations import ConfigError, Setting, Settings, make_config, option_name, settings_of
@@ -35,6 +35,7 @@ class Command(ProjectCommand):
             help="count the rows of this file (.jsonl, .csv, also .gz) instead of the stored articles",
         )
         add_scope_options(parser)
+        add_search_option(parser)
         parser.add_argument("--format", choices=("text", "csv", "json", "svg"), default="text")
         parser.add_argument("--chart", metavar="NAME", help="with --format svg: which chart (default: the first)")
         parser.add_argument("--file", metavar="NAME", dest="extra_file", help="print this file of the report instead")
@@ -48,7 +49,7 @@ class Command(ProjectCommand):
             result = self._in_file(report, own, options)
             text, shown = as_json(result), presented(report, result)
         else:
-            scope = Scope(options["since"], options["until"], chosen_newspaper_ids(options))
+            scope = Scope(options["since"], options["until"], chosen_newspaper_ids(options), words=options["search"])
             kept = compute(report, scope, own)
             text, shown = kept.result, drawn(kept)
         if options["extra_file"]:

@@ -78,13 +78,14 @@ _COLUMNS = (
 
 
 def in_part(part: Scope, members: Iterable[Member]) -> list[Member]:
-    """Return the articles that are of the days and newspapers of a part of the archive."""
+    """Return the articles that are of a part of the archive."""
     return [
         member
         for member in members
         if (part.since is None or member.date >= part.since)
         and (part.until is None or member.date <= part.until)
         and (part.newspaper_ids is None or member.newspaper_id in part.newspaper_ids)
+        and (part.found is None or member.pk in part.found)
     ]
 
 

@@ -271,6 +271,7 @@ def _options(asked: Asked, other: str) -> dict[str, Any]:
         "since": part.since and part.since.isoformat(),
         "until": part.until and part.until.isoformat(),
         "newspapers": None if part.newspaper_ids is None else sorted(newspapers),
+        "search": part.words or None,
         "clusters": "confirmed" if asked.confirmed_only else "proposed and confirmed",
         "same_as": asked.same_as and asked.same_as.value,
         "boilerplate": asked.boilerplate.value,
