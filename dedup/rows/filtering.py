@@ -63,7 +63,17 @@ class ListFilter(filters.FilterSet):
     @property
     def chosen(self) -> int:
         """The number of fields that narrow the list."""
-        return sum(1 for name, value in self.values().items() if value not in (None, "") and name != "sort")
+        return len(self._narrowing)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the panel of the filter is unfolded, as something in it is chosen or wrong."""
+        shown = {field.name for field in self.form.visible_fields()}
+        return bool(self.sorted_by or shown.intersection([*self._narrowing, *self.form.errors]))
+
+    @property
+    def _narrowing(self) -> list[str]:
+        return [name for name, value in self.values().items() if value not in (None, "") and name != "sort"]
 
     @property
     def sorted_by(self) -> str:
