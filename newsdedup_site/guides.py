@@ -17,6 +17,8 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from dedup.views.requests import tab_to
+
 # The guides for newcomers, in the order of the tabs; the first one is /help/ itself.
 GUIDES = {"editors": "For editors", "admins": "For admins"}
 FOLDER: Path = settings.BASE_DIR / "docs"
@@ -33,7 +35,9 @@ def help_page(request: HttpRequest, name: str = "editors") -> HttpResponse:
     if page is None:
         raise Http404(f"docs/ has no page {name}.md")
     others = [document for document in documents().values() if document.name not in GUIDES]
-    context = {"document": page, "html": html_of(name), "guides": GUIDES.items(), "others": others}
+    guides = [tab_to(label, reverse("help_page", args=[own]), shown=own == name) for own, label in GUIDES.items()]
+    tabs = [*guides, tab_to("All pages", "#all-pages", shown=False)]
+    context = {"document": page, "html": html_of(name), "tabs": tabs, "others": others}
     return render(request, "guides/guide.html", context)
 
 

@@ -62,7 +62,7 @@ def save_newspaper(trial: Trial, draft: Mapping[str, Any], *, user: User) -> New
         newspaper = Newspaper.objects.create(**draft, crawl=True)
         locked.newspaper = newspaper
         locked.save(update_fields=["newspaper"])
-        log_action(newspaper, ADDITION, "was added on the page Crawls.", user=user)
+        log_action(newspaper, ADDITION, "was added on the page Newspapers.", user=user)
     return newspaper
 
 

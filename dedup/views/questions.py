@@ -47,8 +47,10 @@ from dedup.views.requests import (
     decision_view,
     note_of,
     query_of,
+    query_with,
     refusals,
     say_decided,
+    tab_to,
     values_of,
 )
 
@@ -71,14 +73,8 @@ def skipped(request: HttpRequest) -> list[Question]:
 
 def carried_query(request: HttpRequest, skip: Iterable[Question] = ()) -> str:
     """Return the query string of another page of the same tab and filter, with its question mark."""
-    query = QueryDict(mutable=True)
-    for name, values in request.GET.lists():
-        filled = [value for value in values if value]
-        if filled and name not in _OF_ONE_PAGE:
-            query.setlist(name, filled)
-    if written := write_questions(list(skip)[-MAX_SKIPPED:]):
-        query["skip"] = written
-    return f"?{query.urlencode(safe=',')}" if query else ""
+    written = write_questions(list(skip)[-MAX_SKIPPED:])
+    return query_with(request, **{**dict.fromkeys(_OF_ONE_PAGE), "skip": written or None})
 
 
 def next_address(request: HttpRequest, skip: Iterable[Question] | None = None) -> str:
@@ -111,12 +107,27 @@ def queue(request: EditorRequest) -> HttpResponse:
     filterset = PairFilter(request.GET)
     lists_pairs = _lists_pairs(request)
     counts = tab_counts(request.user)
-    tabs = [(tab, counts[name]) for name, tab in TABS.items()]
-    context = {"filter": filterset, "tabs": tabs, "tab": PAIRS if lists_pairs else tab_of(request) or DEFAULT}
+    shown = PAIRS if lists_pairs else tab_of(request) or DEFAULT
+    context = {"filter": filterset, "tabs": _tabs(request, counts, shown), "tab": shown}
     listed = _pairs(request, filterset) if lists_pairs else _questions(request, filterset, counts)
     if request.user.has_perm("dedup.add_decision"):
         context["progress"] = progress_of(request.user, counts[DEFAULT])
     return render(request, "pairs/queue.html", context | listed)
+
+
+def _tabs(request: HttpRequest, counts: dict[str, int], shown: str) -> list[dict[str, Any]]:
+    """Return the tabs with their counts, without quiet ones that have no questions, and at last the one of pairs."""
+    named = [(tab.name, tab.label, counts[tab.name], tab.quiet) for tab in TABS.values()]
+    return [
+        tab_to(
+            label,
+            reverse("queue") + query_with(request, tab=name, state=None, sort=None, page=None),
+            shown=name == shown,
+            number=number,
+        )
+        for name, label, number, quiet in [*named, (PAIRS, "All pairs", None, False)]
+        if number or not quiet or name == shown
+    ]
 
 
 def _lists_pairs(request: HttpRequest) -> bool:

@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -104,6 +104,25 @@ def query_of(request: HttpRequest) -> str:
     """Return the query string, which carries the filter from page to page, with its question mark."""
     query = request.META.get("QUERY_STRING", "")
     return f"?{query}" if query else ""
+
+
+def query_with(request: HttpRequest, **changes: Any) -> str:
+    """Return the query string with these changes, with its question mark; None removes a field, as if it were empty."""
+    query = QueryDict(mutable=True)
+    for name, values in request.GET.lists():
+        if filled := [value for value in values if value]:
+            query.setlist(name, filled)
+    for name, value in changes.items():
+        if value is None:
+            query.pop(name, None)
+        else:
+            query[name] = str(value)
+    return f"?{query.urlencode(safe=',')}" if query else ""
+
+
+def tab_to(label: str, address: str, *, shown: bool, number: int | None = None) -> dict[str, Any]:
+    """Return a tab for layout/_tabs.html, with the number of what is behind it."""
+    return {"label": label, "address": address, "current": "page" if shown else "", "number": number}
 
 
 def address_of(request: HttpRequest, page: str, *parts: Any) -> str:

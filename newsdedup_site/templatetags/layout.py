@@ -6,7 +6,6 @@ from typing import Any
 from babel import Locale
 from django import template
 from django.forms import BoundField
-from django.http import HttpRequest, QueryDict
 from django.template.defaultfilters import pluralize
 from django.utils.timesince import timesince
 
@@ -14,6 +13,7 @@ from articles.jobs.kinds import KINDS
 from articles.jobs.work import is_at_work, may_cancel
 from articles.models import Job
 from dedup.detection.runs.requests import is_worker_alive
+from dedup.views.requests import query_with
 
 register = template.Library()
 
@@ -58,18 +58,7 @@ def is_web_address(url: str) -> bool:
 @register.simple_tag(takes_context=True)
 def with_query(context: dict[str, Any], **changes: Any) -> str:
     """Return this page's query string with these changes, without empty fields; None removes a field."""
-    request: HttpRequest = context["request"]
-    query = QueryDict(mutable=True)
-    for name, values in request.GET.lists():
-        filled = [value for value in values if value]
-        if filled:
-            query.setlist(name, filled)
-    for name, value in changes.items():
-        if value is None:
-            query.pop(name, None)
-        else:
-            query[name] = str(value)
-    return f"?{query.urlencode()}" if query else ""
+    return query_with(context["request"], **changes)
 
 
 @register.inclusion_tag("jobs/_job.html", takes_context=True)

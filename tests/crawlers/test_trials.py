@@ -152,7 +152,7 @@ def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_b
     assert "There is a newspaper “Fjordbladet” already." in said
     saved = client.post(address, entered | {"name": "Fjorden", "save": "1"}, follow=True).content.decode()
     assert "Fjorden is saved. It is crawled every 6 hours." in saved
-    assert "was added on the page Crawls." in saved
+    assert "was added on the page Newspapers." in saved
     newspaper = Newspaper.objects.get(name="Fjorden")
     assert (newspaper.host, newspaper.feed_urls, newspaper.sitemap_urls) == ("fjordbladet.example", [FEED], [])
     assert CrawlSchedule.objects.get().due_at <= timezone.now()

@@ -16,7 +16,7 @@ from django.contrib.sessions.models import Session
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.test import Client
-from django.urls import resolve
+from django.urls import resolve, reverse
 from django.utils import timezone
 
 from newsdedup_site import access
@@ -31,7 +31,7 @@ from newsdedup_site.access.addresses import (
     has_right,
 )
 from newsdedup_site.access.backend import RightsBackend
-from newsdedup_site.templatetags.menu import GROUPS, ROW
+from newsdedup_site.templatetags.menu import PARTS
 from tests.addresses import Address, addresses
 from tests.factories import make_user
 
@@ -162,12 +162,27 @@ def test_what_else_a_right_asks_for_and_who_is_named_as_an_admin(settings) -> No
 
 def test_the_menu_offers_what_a_role_may_open_and_marks_the_section() -> None:
     offered = {role: client_of(role).get("/learning/").content.decode() for role in ("viewer", "admin")}
-    for address in ("/queue/", "/batches/", "/runs/", "/profiles/", "/people/", "/admin/"):
-        link = f'<li><a href="{address}">' if address != "/queue/" else f'<a href="{address}">'
+    for address in ("/queue/", "/runs/", "/profiles/", "/learning/", "/people/", "/admin/"):
+        link = f'<a href="{address}"'
         assert link in offered["admin"]
-        assert (link in offered["viewer"]) == (address in {"/queue/", "/batches/", "/runs/"})
-    assert '<summary class="current">More</summary>' in offered["viewer"]
-    assert '<a href="/learning/" class="current" aria-current="page">' in offered["viewer"]
+        assert (link in offered["viewer"]) == (address in {"/queue/", "/runs/", "/learning/"})
+    assert '<summary class="current">System</summary>' in offered["viewer"]
+    assert '<li><a href="/runs/" class="current" aria-current="true">Runs</a>' in offered["viewer"]
+    assert '<a href="/learning/" class="current" aria-current="page">Learning</a>' in offered["viewer"]
+
+
+def test_the_menu_is_short_and_each_of_its_pages_is_at_most_two_links_away() -> None:
+    client = client_of("superuser")
+
+    def led_to(address: str) -> set[str]:
+        page = client.get(address).content.decode()
+        return set(re.findall(r'<a href="(/[^"?]*)', page.split('<nav class="sections"')[1].split("<h1")[0]))
+
+    entries = led_to("/validation/") - {reverse(name) for name in ("help", "keys", "password_change")}
+    assert len(PARTS) == 6
+    assert len(entries) == 15
+    pages = {reverse(page.name) for pages in PARTS.values() for entry in pages.values() for page in entry}
+    assert pages - entries - set().union(*map(led_to, entries - {"/admin/"})) == set()
 
 
 # What is in no section: one's own login, the first page and the help, which have their own links, and what is no page.
@@ -187,8 +202,8 @@ def test_every_page_marks_its_entry_of_the_menu() -> None:
     only_forms = set(re.findall(r"url '(\w+)'", tags))
     only_forms -= set(re.findall(r"""href="\{% url '(\w+)'""", templates))
     pages = {sample.name for sample in samples() if ":" not in sample.name and not NO_PAGES.search(sample.url())}
-    entries = [entry for entries in (ROW, *(entries for _, entries in GROUPS)) for entry in entries]
-    marked = [name for entry in entries for name in (entry.name, *entry.belonging)]
+    listed = [page for entries in PARTS.values() for pages in entries.values() for page in pages]
+    marked = [name for page in listed for name in (page.name, *page.belonging)]
     assert pages - only_forms - set(marked) - OUTSIDE == set()
     assert len(marked) == len(set(marked))
 

@@ -1,19 +1,21 @@
-// "More" of the menu closes with Esc, and with a click or a focus elsewhere. Without JavaScript a click on it closes it.
+// An open part of the menu closes with Esc, and with a click or a focus elsewhere. Without JavaScript, a click on it or on
+// another one closes it.
 
-const more = document.querySelector(".more");
+const parts = document.querySelectorAll(".part");
 
 function onElsewhere(event) {
-  if (!more.contains(event.target)) more.open = false;
+  for (const part of parts) {
+    if (!part.contains(event.target)) part.open = false;
+  }
 }
 
 function onKey(event) {
-  if (event.key !== "Escape" || !more.open) return;
-  more.open = false;
-  more.querySelector("summary").focus();
+  const open = event.key === "Escape" && document.querySelector(".part[open]");
+  if (!open) return;
+  open.open = false;
+  open.querySelector("summary").focus();
 }
 
-if (more) {
-  document.addEventListener("click", onElsewhere);
-  document.addEventListener("focusin", onElsewhere);
-  document.addEventListener("keydown", onKey);
-}
+document.addEventListener("click", onElsewhere);
+document.addEventListener("focusin", onElsewhere);
+document.addEventListener("keydown", onKey);
