@@ -24,6 +24,11 @@ def refused(command: str, *arguments: Any, status: int = 2) -> str:
     return str(raised.value)
 
 
+def printed(report: str, *arguments: Any) -> str:
+    """Return what a report prints."""
+    return called("report", report, *arguments)[0]
+
+
 def meanwhile(monkeypatch: pytest.MonkeyPatch, module: ModuleType, function: str, act: Callable[[], object]) -> None:
     """Do something when this function of a module is done for the first time."""
     original = getattr(module, function)

@@ -3,6 +3,7 @@
 A new report is one file next to this one, one line here, and one test.
 """
 
+from articles.grouping import by_key
 from dedup.reports.advice import AdviceReport
 from dedup.reports.base import Report
 from dedup.reports.exact import ExactReport
@@ -38,3 +39,8 @@ _ALL: tuple[Report, ...] = (
     MethodsReport(),
 )
 REPORTS: dict[str, Report] = {report.name: report for report in _ALL}
+
+
+def pages() -> dict[str, list[Report]]:
+    """Return the reports of each page."""
+    return by_key((report.page, report) for report in REPORTS.values())

@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass, replace
 from dedup.declarations import Settings, setting
 from dedup.detection.runs.facts import label as label_of_pass
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report
+from dedup.reports.base import LARGE, Chart, Report
 from dedup.reports.columns import COUNT, NUMBER, SHARE, TEXT, Table, listed
 from dedup.reports.drawing import Share, threshold_chart
 from dedup.research.advice import LEAST_DECIDED, Advised, advised
@@ -34,7 +34,15 @@ class AdviceResult:
     advised: list[Advised]
 
 
-class AdviceReport(Report, name="advice", label="Threshold advice", options=AdviceOptions, heavy=True, after_run=True):
+class AdviceReport(
+    Report,
+    name="advice",
+    label="Threshold advice",
+    page="Detection",
+    options=AdviceOptions,
+    heavy_from=LARGE,
+    after_run=True,
+):
     """Recommends a threshold for each pass and newspaper, from editors' decisions and the labels of validation
     samples.
     """
@@ -57,7 +65,7 @@ class AdviceReport(Report, name="advice", label="Threshold advice", options=Advi
         reached, among = (sum(row.advice.advised is not None for row in some) for some in (whole, parts))
         return (
             f"Decisions support a threshold with a precision of at least {result.wanted:.0%} for {reached:,} of "
-            f"{len(whole):,} passes, and for {among:,} of {len(parts):,} combinations of a pass and a newspaper. "
+            f"{len(whole):,} passes, and for {among:,} of {len(parts):,} combinations of a pass and a newspaper.\n"
             "Decisions are not a random sample: editors decide what the queue shows first. So each decided pair "
             "represents all proposed pairs with about its score and the same verdict. That corrects the advice for "
             "these two things and for nothing else. Before you change a profile, check the advice on a validation "

@@ -26,13 +26,11 @@ from dedup.declarations import Settings, make_config
 from dedup.detection.runs.scope import Scope
 from dedup.models import Decision, DetectionRun, FittedModel, Pair, SampledPair, SampleLabel, StoredReport, Watermark
 from dedup.reports import REPORTS
-from dedup.reports.base import Report, ReportError
+from dedup.reports.base import LARGE, Report, ReportError
 from dedup.reports.formats import Shown, as_json, from_json, is_current, of_json, presented, shown_by, to_json
 
 # A result that took less than this is computed again for each reader.
 QUICK_SECONDS = 0.2
-# At the end of a run, reports are computed if there are as many articles or pairs; below, a page computes them at once.
-LARGE_ARCHIVE = 20_000
 # A run of new articles leaves results that took longer than this as they are while no larger share of the articles is
 # newer: a nightly run need not read a million articles again for a thousand.
 SLOW_SECONDS = 1.0
@@ -194,7 +192,7 @@ def compute_after_run(
     kept while few articles are new since: their pages say how many. A report that fails is logged, and its page says
     why: the run itself is done.
     """
-    if not _is_large():
+    if not _has(LARGE):
         return 0
     ready = {report.name: report for report in REPORTS.values() if report.after_run}
     input_digest = _input_digest()
@@ -279,10 +277,16 @@ def _input_digest() -> str:
     )
 
 
-def _is_large() -> bool:
-    """Return whether there are many articles or pairs, without counting all of them."""
+def _has(number: int) -> bool:
+    """Return whether there are so many articles or pairs, without counting all of them."""
     known: tuple[QuerySet[Any], ...] = (Article.objects.order_by(), Pair.objects.order_by())
-    return any(rows[:LARGE_ARCHIVE].count() == LARGE_ARCHIVE for rows in known)
+    return any(rows[:number].count() == number for rows in known)
+
+
+def is_heavy(report: Report, options: Settings) -> bool:
+    """Return whether a report takes longer than a reader waits for a page. Raises ReportError."""
+    bound = report.heavy_with(options)
+    return bound is not None and _has(bound)
 
 
 def key_of(asked: dict[str, Any]) -> str:

@@ -62,7 +62,7 @@ _CONFIG: dict[str, Any] = {
         "labelFontSize": 12,
         "titleFontSize": 12,
     },
-    "legend": {**_TEXT, "labelFontSize": 12, "titleFontSize": 12},
+    "legend": {**_TEXT, "labelFontSize": 12, "titleFontSize": 12, "columnPadding": 24},
     "text": {"color": "currentColor", "fontSize": 12},
     "rule": {"color": PALETTE[-1]},
     "view": {"stroke": None},
@@ -162,23 +162,37 @@ def bar_plot(rows: Sequence[Mapping[str, Any]], height: Any, *, room: int = 0, *
 
 
 def stacked(
-    rows: Sequence[Mapping[str, Any]], values: str, kinds: Sequence[str], *, height: int, room: int = 0, **colours: Any
+    parts: Sequence[tuple[str, Mapping[str, float]]],
+    values: str,
+    *,
+    height: int = 24,
+    room: int = 0,
+    links: Sequence[str] = (),
+    **colours: Any,
 ) -> Any:
-    """Return horizontal bars that are divided by kind, in the order of the rows and of the kinds.
+    """Return horizontal bars by their names, divided into parts by kind, all in this order; a part is so many `values`.
 
-    A row has a "bar", its name, a "kind" with its "order", and a "value", which are so many `values`. `room`: for long
-    names, in pixels.
+    All bars have the same kinds. `room`: for long names, in pixels. With `links`, an address for each bar, its parts
+    are links, which are named to those who cannot see them.
     """
+    rows = [
+        {"bar": bar, "kind": kind, "order": order, "value": value, "about": f"{name}, {kind}: {value:,}", "href": link}
+        for bar, (name, kinds), link in zip(
+            numbered(drawn_name(name) for name, _ in parts), parts, links or [""] * len(parts), strict=True
+        )
+        for order, (kind, value) in enumerate(kinds.items())
+    ]
     legend = {"title": None, "legend": alt.Legend(orient="top")}
-    return bar_plot(
+    spec = bar_plot(
         rows,
         alt.Step(height),
         room=room,
-        y=alt.Y("bar:N", title=None, sort=list(dict.fromkeys(row["bar"] for row in rows))),
-        x=alt.X("sum(value):Q", title=values, axis=alt.Axis(tickMinStep=1)),
-        color=alt.Color("kind:N", sort=kinds, **{**legend, **colours}),
+        y=alt.Y("bar:N", title=None, sort=None, axis=alt.Axis(labelExpr=UNNUMBERED, labelLimit=max(room, 180))),
+        x=alt.X("value:Q", title=values, axis=alt.Axis(tickMinStep=1)),
+        color=alt.Color("kind:N", sort=list(parts[0][1]), **{**legend, **colours}),
         order="order:Q",
     )
+    return spec.mark_bar(aria=True).encode(href="href:N", description="about:N") if links else spec
 
 
 # The name of a part, how many of its pairs are decided, and their precision with its bounds.

@@ -202,7 +202,7 @@ class Gaps(scored_pairs.CountedPairs):
         return self.gaps[0].label
 
 
-class GapsReport(Report, name="gaps", label="Time gaps", options=GapsOptions, heavy=True):
+class GapsReport(Report, name="gaps", label="Time gaps", page="Detection", options=GapsOptions, heavy_from=5_000):
     """Counts how far apart the articles of pairs were published, by score and newspaper, and how many days a window
     needs to hold nearly all of the surest pairs.
     """
@@ -236,13 +236,13 @@ class GapsReport(Report, name="gaps", label="Time gaps", options=GapsOptions, he
         """Return the advised window, how many pairs are far apart, and where the pairs come from."""
         if not result.articles:
             return "There are no articles to count."
-        said, every = [_advice(result)], result.far[-1]
+        said, every = [], result.far[-1]
         if every.later:
             said.append(
                 f"Of {counted(every.later, 'pair')} published on different days, {every.far:,} "
                 f"({every.far / every.later:.2%}) are more than {FAR_DAYS} days apart."
             )
-        return " ".join([*said, *scored_pairs.source_sentences(result)])
+        return "\n".join([_advice(result), " ".join([*said, *scored_pairs.source_sentences(result)])])
 
     def tables(self, result: Gaps) -> list[Table]:
         """Return the gaps, the windows, the pairs far apart by band, and examples of them."""

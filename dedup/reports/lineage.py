@@ -132,7 +132,7 @@ class _Counting:
         return self.found
 
 
-class LineageReport(Report, name="lineage", label="Lineage", heavy=True):
+class LineageReport(Report, name="lineage", label="Lineage", heavy_from=1_000):
     """Counts who publishes first, who follows whom after how many hours, and the kinds of reuse: wire copy, press
     release, newspaper to newspaper, common source.
     """
@@ -153,7 +153,7 @@ class LineageReport(Report, name="lineage", label="Lineage", heavy=True):
             return f"All {result.clusters:,} clusters are of one newspaper or owner each."
         most = max((row for row in result.kinds if row.kind != Kind.OWN.value), key=lambda row: row.clusters)
         return (
-            f"{result.between:,} of {result.clusters:,} clusters have articles of several owners. Most of these, "
+            f"{result.between:,} of {result.clusters:,} clusters have articles of several owners.\nMost of these, "
             f"{most.clusters:,}, are {most.label}. Who was first is unknown in {result.unknown_first:,} of them "
             f"({result.unknown_first / result.between:.2%}). This doesn’t reflect an origin, exactly."
         )

@@ -70,7 +70,9 @@ class Network:
     edges: Annotated[list[Together], table("Shared clusters and pairs", "left right clusters shared_pairs")]
 
 
-class NetworkReport(Report, name="network", label="Network of newspapers", options=NetworkOptions, after_run=True):
+class NetworkReport(
+    Report, name="network", label="Network of newspapers", page="Newspapers", options=NetworkOptions, after_run=True
+):
     """Shows which newspapers print the same articles, and how many."""
 
     def result(self, scope: Scope, options: NetworkOptions) -> Network:
@@ -95,7 +97,7 @@ class NetworkReport(Report, name="network", label="Network of newspapers", optio
         connected = "They are all connected." if parts == 1 else f"They form {parts:,} separate groups."
         return (
             f"{len(result.nodes):,} newspapers share at least {least} with another one, in {len(result.edges):,} "
-            f"combinations of two with {counted(pairs, 'pair')} in all. {connected}"
+            f"combinations of two with {counted(pairs, 'pair')} in all.\n{connected}"
         )
 
     def charts(self, result: Network) -> list[Chart]:

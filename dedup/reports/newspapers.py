@@ -12,8 +12,9 @@ from articles.models import Article
 from articles.numbers import counted
 from dedup.declarations import Settings, setting
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Report
+from dedup.reports.base import Chart, Report
 from dedup.reports.columns import Table, column, drawn, share_of
+from dedup.reports.drawing import MOST_BARS, stacked
 
 _SOURCE = "set in the admin for each newspaper"
 
@@ -43,7 +44,7 @@ class NewspaperCounts:
     share = share_of("duplicates", "articles")
 
 
-class NewspapersReport(Report, name="newspapers", label="Newspapers", options=NewspapersOptions):
+class NewspapersReport(Report, name="newspapers", label="Newspapers", page="Newspapers", options=NewspapersOptions):
     """Counts the articles and duplicates of each newspaper, or of each owner or edition."""
 
     def result(self, scope: Scope, options: NewspapersOptions) -> list[NewspaperCounts]:
@@ -58,6 +59,17 @@ class NewspapersReport(Report, name="newspapers", label="Newspapers", options=Ne
     def tables(self, result: list[NewspaperCounts]) -> list[Table]:
         """Return the counts."""
         return [drawn(result, NewspaperCounts, self.name, self.label)]
+
+    def charts(self, result: list[NewspaperCounts]) -> list[Chart]:
+        """Return the articles of the largest ones, divided into duplicates and others; none without articles."""
+        if not result:
+            return []
+        parts = [
+            (row.name, {"duplicates": row.duplicates, "others": row.articles - row.duplicates})
+            for row in result[:MOST_BARS]
+        ]
+        described = f"The {len(parts)} with most articles; {result[0].name} has most: {result[0].articles:,}."
+        return [Chart("articles", "Articles and duplicates", described, stacked(parts, "Articles", room=220))]
 
     def summary(self, result: list[NewspaperCounts]) -> str:
         """Return a sentence with the totals."""

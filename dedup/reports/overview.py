@@ -1,4 +1,4 @@
-"""Report `overview`: the share of duplicates by month, newspaper and pass, and how long the articles are."""
+"""Report `overview`: the share of duplicates by month and newspaper, and how long the articles are."""
 
 import datetime
 from bisect import bisect_left
@@ -11,10 +11,9 @@ from typing import Annotated, Any
 
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report, rows_of
-from dedup.reports.columns import COUNT, NUMBER, TEXT, Table, column, listed, share_of, share_of_all, table
+from dedup.reports.base import LARGE, Chart, Report, rows_of
+from dedup.reports.columns import COUNT, NUMBER, TEXT, Table, column, listed, share_of, table
 from dedup.reports.drawing import MOST_BARS, PALETTE, alt, bar_plot, bars, drawn_name, time_axis
-from dedup.reports.passes import found_by
 
 # By their share, the names of the columns that have them.
 QUANTILES = {
@@ -88,17 +87,6 @@ class Paper(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
-    """A pass, the duplicates that it finds, and those that no other pass finds."""
-
-    name: str
-    label: Annotated[str, column("Pass", named="pass")]
-    duplicates: Annotated[int, column("Duplicates")]
-    alone: Annotated[int, column("By it alone")]
-    share = share_of_all("duplicates", "articles", "Share of all articles", after="duplicates")
-
-
-@dataclass(frozen=True, slots=True)
 class SizeBar:
     """How many articles have a size from `low` to `high`, both included."""
 
@@ -125,26 +113,17 @@ class Overview:
     duplicates: int
     months: Annotated[list[Month], table("By month")]
     newspapers: Annotated[list[Paper], table("By newspaper")]
-    methods: Annotated[list[Method], table("By pass")]
     sizes: dict[str, Sizes]
 
 
-class OverviewReport(Report, name="overview", label="Overview", heavy=True, after_run=True):
-    """Shows the share of duplicates by month, newspaper and pass, and how long the articles are in characters and
-    shingles.
-    """
+class OverviewReport(Report, name="overview", label="Overview", heavy_from=LARGE, after_run=True):
+    """Shows the share of duplicates by month and newspaper, and the length of articles in characters and shingles."""
 
     def result(self, scope: Scope, options: Any) -> Overview:  # noqa: ARG002 - it has none
         """Count the stored articles and the clusters of the last run."""
         months, newspapers = _parts(scope)
-        found = found_by(scope)
-        methods = [
-            Method(name, found.labels[name], found.all_of(name).duplicates, found.only(name).duplicates)
-            for name in found.passes
-            if found.all_of(name).pairs
-        ]
         articles, duplicates = (sum(getattr(month, name) for month in months) for name in ("articles", "duplicates"))
-        return Overview(articles, duplicates, months, newspapers, methods, _sizes(scope))
+        return Overview(articles, duplicates, months, newspapers, _sizes(scope))
 
     def summary(self, result: Overview) -> str:
         """Return a sentence with the totals."""
@@ -153,11 +132,11 @@ class OverviewReport(Report, name="overview", label="Overview", heavy=True, afte
         characters = result.sizes["characters"]
         return (
             f"{result.duplicates:,} of {result.articles:,} articles ({result.duplicates / result.articles:.2%}) are "
-            f"duplicates. Half of the texts have at most {characters.quantiles[3]:,} characters."
+            f"duplicates.\nHalf of the texts have at most {characters.quantiles[3]:,} characters."
         )
 
     def tables(self, result: Overview) -> list[Table]:
-        """Return the shares by month, newspaper and pass, the sizes, and their histograms."""
+        """Return the shares by month and newspaper, the sizes, and their histograms."""
         rows = [(_KINDS[kind], sizes) for kind, sizes in result.sizes.items()]
         size, articles = ("size", "Size in", TEXT), ("articles", "Articles", COUNT)
         return [
@@ -176,12 +155,10 @@ class OverviewReport(Report, name="overview", label="Overview", heavy=True, afte
         ]
 
     def charts(self, result: Overview) -> list[Chart]:
-        """Return the share by month, newspaper and pass, and the histograms; none without articles."""
+        """Return the share by month and newspaper, and the histograms; none without articles."""
         if not result.articles:
             return []
         charts = [_months_chart(result.months), _newspapers_chart(result.newspapers)]
-        if result.methods:
-            charts.append(_methods_chart(result))
         return charts + [_histogram(kind, sizes) for kind, sizes in result.sizes.items()]
 
 
@@ -245,17 +222,6 @@ def _newspapers_chart(newspapers: list[Paper]) -> Chart:
         f"The share of articles that are duplicates, of the {len(shown)} newspapers with most articles. "
         f"{shown[0].name} has the highest: {shown[0].share:.2%}.",
         bars([(drawn_name(paper.name), paper.share) for paper in shown], "Duplicates", percent=True),
-    )
-
-
-def _methods_chart(result: Overview) -> Chart:
-    most = max(result.methods, key=lambda row: row.duplicates)
-    return Chart(
-        "methods",
-        "Share of duplicates by pass",
-        "The share of articles that are duplicates and that a pass finds; several passes may find one. "
-        f"{most.label} finds most: {most.share(result):.2%}.",
-        bars([(method.label, method.share(result) or 0) for method in result.methods], "Duplicates", percent=True),
     )
 
 

@@ -1,20 +1,18 @@
-"""Report `passes`: what each pass finds, what it alone finds, how passes overlap, and how often editors agree."""
+"""Report `passes`: what each pass finds, what it alone finds, and how passes overlap."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from typing import Annotated, Any, NamedTuple
 
 from articles.numbers import counted
-from dedup.answers import PARTED_STATES
 from dedup.detection.article_sql import article_sql
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import label
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report, rows_of
-from dedup.reports.columns import COUNT, TEXT, Confirmed, Decided, High, Low, Precision, Table, column, listed, table
-from dedup.reports.drawing import BEHIND_TEXT, PALETTE, alt, precision_charts, stacked
-from dedup.research.precision import UNKNOWN, precision_of
+from dedup.reports.base import LARGE, Chart, Report, rows_of
+from dedup.reports.columns import COUNT, TEXT, Table, column, listed, table
+from dedup.reports.drawing import BEHIND_TEXT, PALETTE, alt, stacked
 
 _NAMES_SQL = "SELECT DISTINCT pass_name FROM dedup_evidence WHERE NOT stale"
 # One reading of all evidence. The passes of a pair are the bits of a number, so there are few rows to return. Articles
@@ -32,9 +30,7 @@ WITH named AS (
     GROUP BY evidence.pair_id
 ), counted AS MATERIALIZED (
     SELECT found.passes, pair.left_id, pair.right_id,
-        coalesce(left_member.cluster_id = right_member.cluster_id, false) AS clustered,
-        NOT pair.implied AND pair.state = 'confirmed' AS confirmed,
-        NOT pair.implied AND pair.state = ANY (%(parted)s) AS refused
+        coalesce(left_member.cluster_id = right_member.cluster_id, false) AS clustered
     FROM found
     JOIN dedup_pair AS pair ON pair.id = found.pair_id
     LEFT JOIN {articles} AS left_article ON left_article.id = pair.left_id
@@ -49,11 +45,10 @@ WITH named AS (
     WHERE counted.clustered
     GROUP BY either.article_id
 )
-SELECT passes, count(*), count(*) FILTER (WHERE clustered), count(*) FILTER (WHERE confirmed),
-    count(*) FILTER (WHERE refused), 0
+SELECT passes, count(*), count(*) FILTER (WHERE clustered), 0
 FROM counted GROUP BY passes
 UNION ALL
-SELECT passes, 0, 0, 0, 0, count(*)
+SELECT passes, 0, 0, count(*)
 FROM found_article
 JOIN dedup_membership AS member USING (article_id)
 JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> found_article.article_id
@@ -65,12 +60,10 @@ GROUP BY passes
 
 
 class Counts(NamedTuple):
-    """Pairs, those of them with both articles in one cluster, those decided by themselves, and duplicates."""
+    """Pairs, those of them with both articles in one cluster, and duplicates."""
 
     pairs: int = 0
     clustered: int = 0
-    confirmed: int = 0
-    refused: int = 0
     duplicates: int = 0
 
 
@@ -81,12 +74,13 @@ class FoundBy:
     article of its cluster.
     """
 
-    def __init__(self, passes: list[str], rows: Iterable[tuple[int, ...]]) -> None:
-        """Take what each combination finds; the bits of its number are the places of its passes."""
-        self.passes = passes
-        self.labels = {name: label(name) for name in passes}
+    def __init__(self, scope: Scope) -> None:
+        """Read all evidence. The bits of the number of a combination are the places of its passes."""
+        names = set(rows_of(_NAMES_SQL, scope, str))
+        self.passes = [*(name for name in PASSES if name in names), *sorted(names.difference(PASSES))]
+        rows = rows_of(_FOUND_SQL, scope, lambda *columns: columns, passes=self.passes) if names else []
         self._found = [
-            (frozenset(name for place, name in enumerate(passes) if bits >> place & 1), counts)
+            (frozenset(name for place, name in enumerate(self.passes) if bits >> place & 1), counts)
             for bits, *counts in rows
         ]
 
@@ -102,22 +96,9 @@ class FoundBy:
         return self._total(lambda found: found == {name})
 
 
-def found_by(scope: Scope) -> FoundBy:
-    """Count what each combination of passes finds. Reads all evidence."""
-    names = set(rows_of(_NAMES_SQL, scope, str))
-    passes = [*(name for name in PASSES if name in names), *sorted(names.difference(PASSES))]
-    named = {"passes": passes, "parted": PARTED_STATES}
-    return FoundBy(passes, rows_of(_FOUND_SQL, scope, lambda *columns: columns, **named) if passes else [])
-
-
 @dataclass(frozen=True, slots=True)
 class PassCounts:
-    """What a pass finds, and what no other pass finds (`alone`).
-
-    `clustered` counts the pairs with both articles in one cluster. `decided` counts the pairs on which a decision says
-    by itself that they are duplicates (`confirmed`) or not; the precision, 0..1, is confirmed / decided, and None
-    without any.
-    """
+    """What a pass finds, and what it `alone` finds; of the `clustered` pairs, both articles are in one cluster."""
 
     name: str
     label: Annotated[str, column("Pass", named="pass")]
@@ -127,11 +108,6 @@ class PassCounts:
     clustered_alone: Annotated[int, column("By it alone")]
     duplicates: Annotated[int, column("Duplicates")]
     duplicates_alone: Annotated[int, column("By it alone")]
-    decided: Decided
-    confirmed: Confirmed
-    precision: Precision
-    low: Low
-    high: High
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,22 +127,16 @@ class Passes:
     pairs: int
     clustered: int
     duplicates: int
-    passes: Annotated[
-        list[PassCounts],
-        table("What each pass finds", "pass pairs pairs_alone clustered clustered_alone duplicates duplicates_alone"),
-        table("Precision by pass", "pass decided confirmed precision low high", named="precision"),
-    ]
+    passes: Annotated[list[PassCounts], table("What each pass finds")]
     overlap: list[Overlap]
 
 
-class PassesReport(Report, name="passes", label="Passes", heavy=True, after_run=True):
-    """Counts the pairs and duplicates that each pass finds, what it alone finds, what passes find in common, and how
-    many of the decided pairs are duplicates.
-    """
+class PassesReport(Report, name="passes", label="Passes", page="Detection", heavy_from=LARGE, after_run=True):
+    """Counts the pairs and duplicates that each pass finds, what it alone finds, and what passes find in common."""
 
     def result(self, scope: Scope, options: Any) -> Passes:  # noqa: ARG002 - it has none
         """Count the current evidence."""
-        found = found_by(scope)
+        found = FoundBy(scope)
         whole = found.all_of()
         passes = [counts for name in found.passes if (counts := _of_pass(found, name)).pairs]
         overlap = [
@@ -184,36 +154,28 @@ class PassesReport(Report, name="passes", label="Passes", heavy=True, after_run=
         passes = "1 pass proposes" if len(result.passes) == 1 else f"{len(result.passes)} passes propose"
         return (
             f"{passes} {counted(result.pairs, 'pair')}; {result.clustered:,} of them "
-            f"({result.clustered / result.pairs:.2%}) have both articles in one cluster. {alone:,} pairs "
+            f"({result.clustered / result.pairs:.2%}) have both articles in one cluster.\n{alone:,} pairs "
             f"({alone / result.pairs:.2%}) come from one pass alone."
         )
 
     def tables(self, result: Passes) -> list[Table]:
-        """Return what each pass finds, the two matrices, and the precision of each pass."""
-        found, precision = super().tables(result)
+        """Return what each pass finds, and the two matrices."""
         return [
-            found,
+            *super().tables(result),
             _matrix(result, "pairs", "Pairs that two passes both find"),
             _matrix(result, "duplicates", "Duplicates that two passes both find"),
-            precision,
         ]
 
     def charts(self, result: Passes) -> list[Chart]:
-        """Return the pairs of each pass, the overlap, and the precision where there are decisions."""
-        charts = [_bars(result), _squares(result)] if result.passes else []
-        return charts + precision_charts(
-            (counts.label, counts.decided, counts.precision, counts.low, counts.high) for counts in result.passes
-        )
+        """Return the pairs of each pass, and the overlap."""
+        return [_bars(result), _squares(result)] if result.passes else []
 
 
 def _of_pass(found: FoundBy, name: str) -> PassCounts:
     counts, alone = found.all_of(name), found.only(name)
-    decided = counts.confirmed + counts.refused
     return PassCounts(
-        *(name, found.labels[name]),
+        *(name, label(name)),
         *(counts.pairs, alone.pairs, counts.clustered, alone.clustered, counts.duplicates, alone.duplicates),
-        *(decided, counts.confirmed),
-        *(precision_of(counts.confirmed, decided) or UNKNOWN),
     )
 
 
@@ -226,14 +188,12 @@ def _matrix(result: Passes, number: str, title: str) -> Table:
 
 
 def _bars(result: Passes) -> Chart:
-    who = ["this pass alone", "other passes too"]
-    rows = [
-        {"bar": found.label, "kind": who[order], "order": order, "value": pairs}
+    parts = [
+        (found.label, {"this pass alone": found.pairs_alone, "other passes too": found.pairs - found.pairs_alone})
         for found in result.passes
-        for order, pairs in enumerate((found.pairs_alone, found.pairs - found.pairs_alone))
     ]
     scale = alt.Scale(range=[PALETTE[1], PALETTE[0]])
-    spec = stacked(rows, "Pairs", who, height=26, room=160, title="Found by", scale=scale)
+    spec = stacked(parts, "Pairs", height=26, room=160, title="Found by", scale=scale)
     most = max(result.passes, key=lambda row: row.pairs)
     return Chart(
         "pairs",

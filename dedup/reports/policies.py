@@ -94,15 +94,12 @@ class PoliciesReport(Report, name="policies", label="Corpus policies", options=P
 
     def charts(self, result: PolicyResult) -> list[Chart]:
         """Return a bar for each policy that removes something, divided by reason; none if none does."""
-        rows = [
-            {"bar": row.policy, "kind": reason, "value": articles, "order": order}
-            for row in result.policies
-            for order, reason in enumerate(Reason)
-            if (articles := row.by_reason.get(reason))
-        ]
-        if not rows:
+        reasons = [reason for reason in Reason if any(row.by_reason.get(reason) for row in result.policies)]
+        if not reasons:
             return []
-        legend = alt.Legend(orient="top", columns=4)
-        spec = stacked(rows, "Articles removed", list(Reason), height=20, legend=legend)
+        parts = [
+            (row.policy, {str(reason): row.by_reason.get(reason, 0) for reason in reasons}) for row in result.policies
+        ]
+        spec = stacked(parts, "Articles removed", height=20, legend=alt.Legend(orient="top", columns=4))
         said = "; ".join(f"{row.policy}: {row.removed:,}" for row in result.policies)
         return [Chart("policies", "Articles removed by each policy", f"{said}. The table has the reasons.", spec)]

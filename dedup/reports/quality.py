@@ -164,7 +164,7 @@ class QualityReport(Report, name="quality", label="Quality of decisions"):
         says += " was undone." if undone == 1 else " were undone."
         whole = next((row for row in result.precision if not row.pass_name and not row.newspaper), None)
         if whole:
-            says += f" {whole.confirmed:,} of {whole.decided:,} decided pairs ({whole.precision:.2%}) are duplicates."
+            says += f"\n{whole.confirmed:,} of {whole.decided:,} decided pairs ({whole.precision:.2%}) are duplicates."
         return says
 
     def tables(self, result: Quality) -> list[Table]:

@@ -93,8 +93,8 @@ class Printing:
 
     @property
     def address(self) -> str:
-        """Return the address of the list of its duplicates."""
-        return duplicates_address(self.newspaper_id)
+        """Return the address of the list of its duplicates; empty if it has none."""
+        return duplicates_address(self.newspaper_id) if self.duplicates else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +109,6 @@ class Source(Printing):
     own_other_day: Annotated[int, column("Own, other day")]
     others_same_day: Annotated[int, column("Another's, same day")]
     others_other_day: Annotated[int, column("Another's, other day")]
-
-    @property
-    def address(self) -> str:
-        """Return the address of the list of its duplicates; empty if it has none."""
-        return duplicates_address(self.newspaper_id) if self.duplicates else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +150,7 @@ class Sources:
     pairs: Annotated[list[Together], table("Newspapers that share clusters")]
 
 
-class SourcesReport(Report, name="sources", label="Sources of duplicates", after_run=True):
+class SourcesReport(Report, name="sources", label="Sources of duplicates", page="Newspapers", after_run=True):
     """Counts the duplicates of each newspaper, by whether they repeat its own article or another newspaper's, and the
     clusters that two newspapers share.
     """
@@ -175,7 +170,7 @@ class SourcesReport(Report, name="sources", label="Sources of duplicates", after
         two = sum(pair.left_id != pair.right_id for pair in result.pairs)
         return (
             f"{duplicates:,} of {articles:,} articles ({duplicates / articles:.2%}) are duplicates: {own:,} of an "
-            f"article of the same newspaper and {duplicates - own:,} of another one's. {involved:,} of "
+            f"article of the same newspaper and {duplicates - own:,} of another one's.\n{involved:,} of "
             f"{len(result.newspapers):,} newspapers have duplicates, and {two:,} combinations of two newspapers share "
             "a cluster."
         )
@@ -217,26 +212,8 @@ _KINDS = {
 
 def _bars(newspapers: list[Source]) -> Chart:
     shown = [newspaper for newspaper in newspapers if newspaper.duplicates][:MOST_BARS]
-    names = numbered(drawn_name(newspaper.name) for newspaper in shown)
-    rows = [
-        {
-            "bar": name,
-            "kind": words,
-            "order": order,
-            "value": getattr(newspaper, kind),
-            "href": newspaper.address,
-            "about": f"{newspaper.name}, {words}: {getattr(newspaper, kind):,}",
-        }
-        for name, newspaper in zip(names, shown, strict=True)
-        for order, (kind, words) in enumerate(_KINDS.items())
-    ]
-    # Its bars are links, which are named to those who cannot see them.
-    bars = stacked(rows, "Duplicates", list(_KINDS.values()), height=24, room=220).mark_bar(aria=True)
-    spec = bars.encode(
-        y=alt.Y("bar:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
-        href="href:N",
-        description="about:N",
-    )
+    parts = [(paper.name, {words: getattr(paper, kind) for kind, words in _KINDS.items()}) for paper in shown]
+    spec = stacked(parts, "Duplicates", room=220, links=[paper.address for paper in shown])
     most = shown[0]
     return Chart(
         "newspapers",

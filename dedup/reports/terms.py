@@ -16,14 +16,13 @@ from dedup.detection.kernels.stopwords import language_of, stop_words
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, Report
 from dedup.reports.columns import column, table
-from dedup.reports.drawing import PALETTE, UNNUMBERED, alt, bar_plot, drawn_name, numbered
+from dedup.reports.drawing import PALETTE, alt, drawn_name, stacked
 
 SHOWN = 50
 # Distinct words that are held in memory; then their counts go to the database. About 45 MB.
 MOST_HELD = 300_000
 _ARTICLES_AT_ONCE = 500
 _PER = 100_000
-_KINDS = ["less frequent", "more frequent"]
 
 _ARTICLES_SQL = article_sql(
     """
@@ -82,7 +81,7 @@ class Terms:
     terms: Annotated[list[Term], table("Words whose share changes most")]
 
 
-class TermsReport(Report, name="terms", label="Duplicates and words", options=TermsOptions, heavy=True):
+class TermsReport(Report, name="terms", label="Duplicates and words", options=TermsOptions, heavy_from=2_000):
     """Lists the 50 words whose share of all words changes most when duplicates are removed."""
 
     def result(self, scope: Scope, options: TermsOptions) -> Terms:
@@ -164,20 +163,12 @@ def _without_stop_words(text: str) -> list[str]:
 
 
 def _chart(result: Terms) -> Chart:
-    names = numbered(drawn_name(term.word) for term in result.terms)
-    rows = [
-        {"word": name, "difference": term.difference, "what": _KINDS[term.difference >= 0]}
-        for name, term in zip(names, result.terms, strict=True)
+    parts = [
+        (term.word, {"less frequent": min(term.difference, 0.0), "more frequent": max(term.difference, 0.0)})
+        for term in result.terms
     ]
-    scale, legend = alt.Scale(domain=_KINDS, range=[PALETTE[1], PALETTE[0]]), alt.Legend(orient="top")
-    spec = bar_plot(
-        rows,
-        alt.Step(18),
-        room=180,
-        y=alt.Y("word:N", sort=None, title=None, axis=alt.Axis(labelExpr=UNNUMBERED)),
-        x=alt.X("difference:Q", title="Change in 100,000 words"),
-        color=alt.Color("what:N", sort=_KINDS, scale=scale, title="Without duplicates", legend=legend),
-    )
+    scale = alt.Scale(range=[PALETTE[1], PALETTE[0]])
+    spec = stacked(parts, "Change in 100,000 words", height=18, room=180, title="Without duplicates", scale=scale)
     first = result.terms[0]
     return Chart(
         "terms",

@@ -12,16 +12,16 @@ from django.views.decorators.http import require_POST
 
 from dedup.forms.base import ReportForm
 from dedup.models import StoredReport
-from dedup.reports import REPORTS
+from dedup.reports import REPORTS, computing, pages
 from dedup.reports.base import ReportError
 from dedup.reports.computing import QUICK_SECONDS, changes_since, compute, drawn, request_report, stored_report
 from dedup.reports.formats import as_csv
-from dedup.views.requests import EditorRequest, address_of, bad_request, query_of, reasons_of
+from dedup.views.requests import EditorRequest, address_of, bad_request, query_of, reasons_of, tab_to
 
 
 def reports(request: HttpRequest) -> HttpResponse:
-    """List the reports, without running them."""
-    return render(request, "reports/reports.html", {"reports": REPORTS.values()})
+    """List the pages of reports, without running them."""
+    return render(request, "reports/reports.html", {"pages": pages().items()})
 
 
 class _Asked:
@@ -38,15 +38,27 @@ class _Asked:
         return stored_report(self.report, self.form.scope, self.form.options)
 
     @cached_property
+    def is_heavy(self) -> bool:
+        """Whether a worker computes it. Raises ReportError."""
+        self.report.check(self.form.options)
+        return computing.is_heavy(self.report, self.form.options)
+
+    @cached_property
     def result(self) -> StoredReport | None:
         """The result: the one that is kept if computing takes long. Raises ReportError."""
-        self.report.check(self.form.options)
-        kept = self.stored
-        if kept and kept.result and (self.report.heavy or kept.seconds >= QUICK_SECONDS):
+        kept, is_heavy = self.stored, self.is_heavy
+        if kept and kept.result and (is_heavy or kept.seconds >= QUICK_SECONDS):
             with suppress(ReportError):  # kept by a version whose results this one cannot read
                 drawn(kept)
                 return kept
-        return None if self.report.heavy else compute(self.report, self.form.scope, self.form.options)
+        return None if is_heavy else compute(self.report, self.form.scope, self.form.options)
+
+    @property
+    def found(self) -> StoredReport:
+        """The result. Raises ReportError if there is none yet."""
+        if self.result is None:
+            raise ReportError(f"The report {self.report.name} was not computed yet. Compute it on its page.")
+        return self.result
 
     @property
     def changes(self) -> dict[str, int] | None:
@@ -58,6 +70,10 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
     """Show the result of a report with the options of the URL: its summary, charts and tables."""
     asked = _Asked(request, name)
     context: dict[str, Any] = {"report": asked.report, "form": asked.form, "query": query_of(request)}
+    context["tabs"] = [
+        tab_to(part.label, address_of(request, "report", part.name), shown=part is asked.report)
+        for part in pages()[asked.report.page]
+    ]
     if not asked.form.is_valid():
         return render(request, "reports/report.html", context, status=400)
     try:
@@ -71,26 +87,8 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "reports/report.html", context)
 
 
-@require_POST
-def report_count(request: EditorRequest, name: str) -> HttpResponse:
-    """Compute a report again; a heavy one is queued for a worker."""
-    asked, page = _Asked(request, name), address_of(request, "report", name)
-    if not asked.form.is_valid():
-        return bad_request(*reasons_of(asked.form))
-    try:
-        if asked.report.heavy:
-            asked.report.check(asked.form.options)
-            request_report(asked.report, asked.form.scope, asked.form.options, request.user, page)
-            messages.success(request, "A worker will compute this report.")
-        else:
-            compute(asked.report, asked.form.scope, asked.form.options)
-    except ReportError as error:
-        return bad_request(str(error))
-    return redirect(page)
-
-
-def _of_result(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Hand a view the result of the report with the options of the URL, or answer why there is none."""
+def _or_reasons(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Hand a view the report with the options of the URL, or answer why it cannot be computed like this."""
 
     @wraps(view)
     def answer(request: HttpRequest, name: str, **values: str) -> HttpResponse:
@@ -98,42 +96,52 @@ def _of_result(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
         if not asked.form.is_valid():
             return bad_request(*reasons_of(asked.form))
         try:
-            found = asked.result
-            if found is None:
-                return bad_request(f"The report {name} was not computed yet. Compute it on its page.")
-            return view(request, name, found, **values)
+            return view(request, asked, **values)
         except ReportError as error:
             return bad_request(str(error))
 
     return answer
 
 
-@_of_result
-def report_csv(_request: HttpRequest, name: str, found: StoredReport) -> HttpResponse:
+@require_POST
+@_or_reasons
+def report_count(request: EditorRequest, asked: _Asked) -> HttpResponse:
+    """Compute a report again; one that is heavy is queued for a worker."""
+    page = address_of(request, "report", asked.report.name)
+    if asked.is_heavy:
+        request_report(asked.report, asked.form.scope, asked.form.options, request.user, page)
+        messages.success(request, "A worker will compute this report.")
+    else:
+        compute(asked.report, asked.form.scope, asked.form.options)
+    return redirect(page)
+
+
+@_or_reasons
+def report_csv(_request: HttpRequest, asked: _Asked) -> HttpResponse:
     """Send the tables of a report with the options of the URL as CSV."""
-    return _file(as_csv(drawn(found).tables), "text/csv", f"{name}.csv")
+    return _file(as_csv(drawn(asked.found).tables), "text/csv", f"{asked.report.name}.csv")
 
 
-@_of_result
-def report_json(_request: HttpRequest, _name: str, found: StoredReport) -> HttpResponse:
+@_or_reasons
+def report_json(_request: HttpRequest, asked: _Asked) -> HttpResponse:
     """Send the result of a report with the options of the URL as JSON."""
-    return HttpResponse(found.result, content_type="application/json")
+    return HttpResponse(asked.found.result, content_type="application/json")
 
 
-@_of_result
-def report_svg(request: HttpRequest, name: str, found: StoredReport) -> HttpResponse:
+@_or_reasons
+def report_svg(request: HttpRequest, asked: _Asked) -> HttpResponse:
     """Send a chart of a report, the one that ?chart= names or else the first."""
-    pictures = {picture.name: picture for picture in drawn(found).pictures}
+    pictures = {picture.name: picture for picture in drawn(asked.found).pictures}
     chart = request.GET.get("chart") or next(iter(pictures), "")
     if chart not in pictures:
         raise Http404(f"The report has no chart {chart!r}; it has {', '.join(pictures) or 'none'}")
-    return _file(pictures[chart].svg, "image/svg+xml", f"{name}-{chart}.svg")
+    return _file(pictures[chart].svg, "image/svg+xml", f"{asked.report.name}-{chart}.svg")
 
 
-@_of_result
-def report_file(_request: HttpRequest, _name: str, found: StoredReport, file: str) -> HttpResponse:
+@_or_reasons
+def report_file(_request: HttpRequest, asked: _Asked, file: str) -> HttpResponse:
     """Send one more file of a report."""
-    files = {shown_file.name: shown_file for shown_file in drawn(found).files}
+    files = {shown_file.name: shown_file for shown_file in drawn(asked.found).files}
     if file not in files:
         raise Http404(f"The report has no file {file!r}; it has {', '.join(files) or 'none'}")
     return _file(files[file].text, files[file].content_type, file)

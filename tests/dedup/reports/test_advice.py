@@ -12,15 +12,11 @@ from dedup.models import Evidence, SampledPair, SampleLabel, ValidationSample
 from dedup.reports import advice as report
 from dedup.research import advice
 from dedup.review.answers.decisions import decide_pair
-from tests.commands import called
+from tests.commands import printed
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 
 pytestmark = pytest.mark.django_db
-
-
-def printed(*options: str) -> str:
-    return called("report", "advice", *options)[0]
 
 
 @pytest.fixture
@@ -48,7 +44,7 @@ def decided(store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_advice_is_by_pass_and_newspaper_and_says_where_decisions_are_too_few(decided: None) -> None:
-    result: dict[str, Any] = json.loads(printed("--precision=0.9", "--format=json"))
+    result: dict[str, Any] = json.loads(printed("advice", "--precision=0.9", "--format=json"))
     found = {(row["pass_name"], row["newspaper"]): row["advice"] for row in result["advised"]}
     papers = ("", "Harbour Post", "Inland Courier")
     assert list(found) == [("title", ""), *product(("trigram", "minhash"), papers)]
@@ -66,9 +62,9 @@ def test_advice_is_by_pass_and_newspaper_and_says_where_decisions_are_too_few(de
 
 
 def test_the_scope_the_table_and_the_chart_follow(decided: None) -> None:
-    rows = list(csv.DictReader(io.StringIO(printed("--newspaper=Harbour Post", "--format=csv"))))
+    rows = list(csv.DictReader(io.StringIO(printed("advice", "--newspaper=Harbour Post", "--format=csv"))))
     # Only pairs of this newspaper alone: two of trigram, both decided, and an open one.
     assert [row["decided"] for row in rows if (row["pass"], row["newspaper"]) == ("Similar text", "all")] == ["2"]
-    assert "<svg" in printed("--format=svg", "--chart=precision")
+    assert "<svg" in printed("advice", "--format=svg", "--chart=precision")
     assert "too few decisions: 2 of the 3 needed" in [row["advice"] for row in rows]
-    assert "Decisions are not a random sample" in " ".join(printed().split())
+    assert "Decisions are not a random sample" in " ".join(printed("advice").split())

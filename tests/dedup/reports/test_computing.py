@@ -15,7 +15,7 @@ from dedup.reports import REPORTS, computing
 from dedup.reports.base import Chart, File, Report, ReportError
 from dedup.reports.columns import NUMBER, TEXT, Linked, Table, listed
 from dedup.reports.drawing import alt
-from tests.commands import called
+from tests.commands import called, printed
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-class SlowReport(Report, name="slow", label="Slow", heavy=True, after_run=True):
+class SlowReport(Report, name="slow", label="Slow", heavy_from=1, after_run=True):
     """Counts slowly."""
 
     def result(self, scope: Scope, options: Any) -> dict[str, int]:  # noqa: ARG002 - it has none
@@ -53,10 +53,6 @@ def slow(monkeypatch: pytest.MonkeyPatch, store: StoreArticle) -> SlowReport:
     return report
 
 
-def printed(*arguments: str) -> str:
-    return called("report", "slow", *arguments)[0]
-
-
 def test_a_heavy_report_waits_for_a_worker_and_its_page_shows_what_it_counted(
     slow: SlowReport, editor_client: Client, visitor: Client, store: StoreArticle
 ) -> None:
@@ -81,40 +77,53 @@ def test_a_heavy_report_waits_for_a_worker_and_its_page_shows_what_it_counted(
 
     store("Another one.")
     assert "Since then: 1 new or changed article." in editor_client.get("/reports/slow/").content.decode()
-    assert "2 articles." in printed()
+    assert "2 articles." in printed("slow")
     assert "2 articles." in editor_client.get("/reports/slow/").content.decode()
+
+
+def test_a_small_archive_needs_no_worker(
+    slow: SlowReport, editor_client: Client, store: StoreArticle, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(SlowReport, "heavy_from", 3)
+    assert "1 articles." in editor_client.get("/reports/slow/").content.decode()
+    store("Another one.")
+    assert "2 articles." in editor_client.get("/reports/slow/").content.decode()
+    store("A third one.")
+    # Now it waits to be asked for.
+    assert "Since then: 1 new or changed article." in editor_client.get("/reports/slow/").content.decode()
+    assert editor_client.get("/reports/slow.csv?since=2026-03-01").status_code == 400
 
 
 def test_a_chart_is_described_links_to_pages_and_shares_no_name_with_another(
     slow: SlowReport, editor_client: Client
 ) -> None:
-    drawn = etree.fromstring(printed("--format", "svg"))
+    drawn = etree.fromstring(printed("slow", "--format", "svg"))
     assert (drawn.get("role"), drawn.get("aria-labelledby")) == ("group", "chart-bars-title")
     assert [drawn[0].text, drawn[1].text] == ["Articles <all>", "One bar."]
     links = [element.get("{http://www.w3.org/1999/xlink}href") for element in drawn.iter(f"{SVG}a")]
     assert links == ["/articles/?a=1&b=2"]
     assert '<b>"&' in [element.text for element in drawn.iter(f"{SVG}text")]
-    other = etree.fromstring(printed("--format", "svg", "--chart", "again"))
+    other = etree.fromstring(printed("slow", "--format", "svg", "--chart", "again"))
     names = [[element.get("id") for element in one.iter() if element.get("id")] for one in (drawn, other)]
     assert not set(names[0]) & set(names[1])
     assert editor_client.get("/reports/slow.svg?chart=again").content.decode() + "\n" == printed(
-        "--format", "svg", "--chart", "again"
+        "slow", "--format", "svg", "--chart", "again"
     )
     assert editor_client.get("/reports/slow.svg?chart=none").status_code == 404
     with pytest.raises(CommandError, match="slow has no chart 'none'; it has bars, again"):
-        printed("--format", "svg", "--chart", "none")
+        printed("slow", "--format", "svg", "--chart", "none")
 
 
 def test_an_upgrade_words_and_draws_the_same_numbers_again(slow: SlowReport, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "1 articles." in printed()
+    assert "1 articles." in printed("slow")
     monkeypatch.setattr(SlowReport, "summary", lambda *_: "One article.")
-    assert "1 articles." in printed()
+    assert "1 articles." in printed("slow")
     StoredReport.objects.update(shown={**StoredReport.objects.get().shown, "drawn_by": "an older version"})
-    assert "One article." in printed()
+    assert "One article." in printed("slow")
 
 
 def test_what_this_version_cannot_read_is_computed_again(slow: SlowReport, editor_client: Client) -> None:
-    assert "1 articles." in printed()
+    assert "1 articles." in printed("slow")
     StoredReport.objects.update(result='["of an earlier version"]', shown=None)
     assert "has not been computed yet" in editor_client.get("/reports/slow/").content.decode()
 
@@ -136,7 +145,7 @@ def test_after_a_run_of_a_large_archive_reports_are_ready(
 ) -> None:
     called("find_duplicates", "--no-progress")
     assert not StoredReport.objects.exists()
-    monkeypatch.setattr(computing, "LARGE_ARCHIVE", 1)
+    monkeypatch.setattr(computing, "LARGE", 1)
     monkeypatch.setattr(REPORTS["exact"], "after_run", True)
     monkeypatch.setattr(REPORTS["exact"], "result", lambda *_: 1 / 0)
     called("find_duplicates", "--no-progress")

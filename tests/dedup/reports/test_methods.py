@@ -17,16 +17,12 @@ import manage
 from dedup.models import Membership, Pair, SampledPair, SampleLabel, ValidationSample
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.readings.validation import results_of
-from tests.commands import called
+from tests.commands import called, printed
 from tests.conftest import StoreArticle
 from tests.dedup.research.small_corpus import store_and_run
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
-
-
-def printed(*options: str) -> str:
-    return called("report", "methods", *options)[0]
 
 
 @pytest.fixture
@@ -62,7 +58,7 @@ def make_sample() -> None:
 
 
 def test_what_was_not_measured_is_said_and_nothing_is_made_up(stored: None) -> None:
-    result: dict[str, Any] = json.loads(printed("--format=json"))
+    result: dict[str, Any] = json.loads(printed("methods", "--format=json"))
     text, counts = result["paragraph"], result["facts"]["counts"]
     assert text.startswith(
         "We searched 10 articles of 2 newspapers, published from 2026-03-02 to 2026-03-07, for near-duplicates with "
@@ -76,14 +72,14 @@ def test_what_was_not_measured_is_said_and_nothing_is_made_up(stored: None) -> N
         1,
     )
     assert (counts["clustered_articles"], counts["duplicate_articles"]) == (Membership.objects.count(), 1)
-    part = json.loads(printed("--since=2026-03-04", "--format=json"))
+    part = json.loads(printed("methods", "--since=2026-03-04", "--format=json"))
     assert (part["facts"]["counts"]["articles"], part["facts"]["counts"]["clusters"]) == (5, 0)
     assert "report methods --since 2026-03-04" in part["commands"][2]
 
 
 def test_measured_numbers_are_those_of_evaluate_and_the_commands_exist(stored: None, visitor: Client) -> None:
     make_sample()
-    result: dict[str, Any] = json.loads(printed("--format=json"))
+    result: dict[str, Any] = json.loads(printed("methods", "--format=json"))
     text, measured = result["paragraph"], result["facts"]["measured"]
     assert 90 <= len(text.split()) <= 170
     assert "On 16 labelled pairs of a stratified random sample (seed 11)" in text
@@ -108,8 +104,8 @@ def test_measured_numbers_are_those_of_evaluate_and_the_commands_exist(stored: N
         load_command_class(get_commands()[name], name).create_parser(program, name).parse_args(options)
     assert result["commands"][3].endswith("--by band --bands 0.6,0.8 --seed 11 --output again.csv")
 
-    assert printed("--file=methods.bib").startswith("@software{newsdedup,\n")
-    cited = re.findall(r"^@\w+\{(\w+),", printed("--file=methods.bib"), re.MULTILINE)
+    assert printed("methods", "--file=methods.bib").startswith("@software{newsdedup,\n")
+    cited = re.findall(r"^@\w+\{(\w+),", printed("methods", "--file=methods.bib"), re.MULTILINE)
     assert cited == ["newsdedup", "pgtrgm", "broder1997", "cochran1977"]
     page = visitor.get("/reports/methods/").content.decode()
     assert "readonly" in page
@@ -119,13 +115,13 @@ def test_measured_numbers_are_those_of_evaluate_and_the_commands_exist(stored: N
 def test_a_sample_that_is_still_read_blind_is_not_used(stored: None) -> None:
     make_sample()
     SampleLabel.objects.filter(pair__position=1, reader="tom").delete()
-    assert json.loads(printed("--format=json"))["facts"]["measured"] is None
+    assert json.loads(printed("methods", "--format=json"))["facts"]["measured"] is None
     ValidationSample.objects.update(opened_at="2026-03-09T12:00Z")
-    assert json.loads(printed("--format=json"))["facts"]["measured"]["pairs"] == 16
+    assert json.loads(printed("methods", "--format=json"))["facts"]["measured"]["pairs"] == 16
 
 
 def test_without_a_run_there_is_nothing_to_describe() -> None:
-    assert json.loads(printed("--format=json"))["paragraph"].startswith("No run has finished yet")
+    assert json.loads(printed("methods", "--format=json"))["paragraph"].startswith("No run has finished yet")
 
 
 def test_the_citation_file_agrees_with_the_project() -> None:

@@ -104,7 +104,7 @@ def test_stored_pairs_are_counted_by_band(by_hand: list[Pair], editor: User) -> 
     assert [chart.name for chart in ThresholdsReport().charts(result)] == ["bands", "precision"]
     assert ThresholdsReport().summary(result).startswith(
         "The pass minhash finds 8 pairs with a score of at least 0.75: 3 exact and 5 partial, with 6 of 7 articles "
-        "(85.71%). Pairs that share neither the headline nor the text: 3. These are the pairs of run "
+        "(85.71%).\nPairs that share neither the headline nor the text: 3. These are the pairs of run "
     )  # fmt: skip
     # The later article is of the days, both are of the newspapers, and shares are of the articles of the days.
     since = thresholds(Scope(since=datetime.date(2026, 6, 1)))
@@ -146,7 +146,7 @@ def test_gaps_are_counted_by_band_and_newspaper(by_hand: list[Pair]) -> None:
         ("Ferry sails", "A notice"),
     )
     assert GapsReport().summary(result).startswith(
-        "A window of 10 days holds 4 of 4 pairs with scores 0.95–1.00 (100.00%; you asked for 98.00%). Of 7 "
+        "A window of 10 days holds 4 of 4 pairs with scores 0.95–1.00 (100.00%; you asked for 98.00%).\nOf 7 "
         "pairs published on different days, 2 (28.57%) are more than 60 days apart. These are the pairs of run "
     )  # fmt: skip
     assert [chart.name for chart in GapsReport().charts(result)] == ["spread", "window"]
@@ -163,6 +163,8 @@ def test_the_pass_is_run_afresh_if_the_last_run_did_not_find_all(store: StoreArt
     store(TEXT, headline="Ferry sails", date="2026-03-02", newspaper="Inland Courier")
     run = minhash_run(day_window=30, threshold=0.8)
     assert why(thresholds) == ""
+    heavy = [ThresholdsReport().heavy_with(ThresholdsOptions("minhash", lowest)) for lowest in (0.0, 0.7)]
+    assert heavy == [20_000, 500]
     assert why(thresholds, lowest=0.7) == f"run {run.pk} found pairs from 0.8 on"
     assert why(gaps) == f"run {run.pk} compared articles up to 30 days apart"
     # With the settings of that run, apart from what is asked for.

@@ -118,7 +118,7 @@ def test_runs_of_parts_end_where_a_run_of_all_ends(way, dense, seed) -> None:
 
 
 def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monkeypatch) -> None:
-    monkeypatch.setattr(computing, "LARGE_ARCHIVE", 1)
+    monkeypatch.setattr(computing, "LARGE", 1)
     one, _ = store(OPENINGS[0]), store(OPENINGS[0])
     find_duplicates("--passes=trigram")
     questions = set(OpenQuestion.objects.values_list("pk", flat=True))

@@ -342,6 +342,14 @@ def test_the_list_names_each_report_and_runs_none(editor_client: Client, monkeyp
     monkeypatch.setattr(ExactReport, "result", lambda *_: pytest.fail("the list ran a report"))
     page = editor_client.get("/reports/").content.decode()
     assert all(f'href="/reports/{name}/"' in page and report.label in page for name, report in REPORTS.items())
+    assert page.count('class="row-item') == len({report.page for report in REPORTS.values()}) == 10
+
+
+def test_the_parts_of_a_page_have_tabs_that_keep_the_options(editor_client: Client) -> None:
+    page = editor_client.get("/reports/advice/?since=2026-03-01").content.decode()
+    assert "<h1>Detection</h1>" in page
+    tabs = re.findall(r'<a href="(/reports/\w+/\?[^"]*)"', page.split('<nav class="tabs"')[1].split("</nav>")[0])
+    assert tabs == [f"/reports/{name}/?since=2026-03-01" for name in ("passes", "thresholds", "gaps", "advice")]
 
 
 def test_options_stay_in_the_address_of_the_files(editor_client: Client, store: StoreArticle) -> None:
