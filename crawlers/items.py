@@ -105,7 +105,7 @@ class FetchedPage:
     """The page that a link led to. `redirects` are the URLs between the first and the last.
 
     `following` are the further pages of an article that spans several. If the page could not be read, `missing` is the
-    reason and `body` is empty: then its feed carries the article.
+    reason and `body` is empty: then its feed carries the article. `fetched` is when, now if it is None.
     """
 
     link: ArticleLink
@@ -115,3 +115,4 @@ class FetchedPage:
     body: bytes = field(repr=False)
     following: tuple[RawPage, ...] = field(default=(), repr=False)
     missing: str = ""
+    fetched: datetime.datetime | None = None

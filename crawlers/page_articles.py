@@ -63,7 +63,8 @@ def extracted_article(task: PageTask) -> ExtractedArticle:
     """Return the article of a page and its further pages. Raises ExtractionError."""
     page = task.page
     pages = (RawPage(page.body, page.url, page.content_type), *page.following)
-    found = extract_whole(pages, page.link.feed_entry, datetime.datetime.now(datetime.UTC).date(), task.rule)
+    day = (page.fetched or datetime.datetime.now(datetime.UTC)).date()
+    found = extract_whole(pages, page.link.feed_entry, day, task.rule)
     if isinstance(found, str):
         raise ExtractionError(page.missing or found)
     return found
@@ -103,6 +104,7 @@ def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | N
             rule=rule,
             following=page.following,
             feed_entry=page.link.feed_entry,
+            fetched=page.fetched,
         ),
     )
 
