@@ -2,7 +2,6 @@
 
 import dataclasses
 import datetime
-from typing import Any
 
 from scrapy.http import HtmlResponse
 
@@ -23,7 +22,7 @@ def fetch_article(url: str, rule: ExtractionRule = NO_RULE) -> ExtractedArticle:
 
     Raises ValueError, which says for editors why there is none and what helps.
     """
-    found = ask_spider("crawlers.one_page.OnePage", LONGEST, url=url, rule=dataclasses.asdict(rule))
+    found = ask_spider("crawlers.one_page.OnePage", LONGEST, url=url, rule=rule)
     if reason := found.get("reason"):
         raise ValueError(f"{find_reason(reason).meaning} ({reason}) {_PASTE}")
     found["date"] = found["date"] and datetime.date.fromisoformat(found["date"])
@@ -35,7 +34,7 @@ class OnePage(BareSpider):
 
     name = "one_page"
     url: str
-    rule: dict[str, Any]
+    rule: ExtractionRule
 
     async def look(self) -> None:
         response = await self.ask(self.url)
@@ -43,9 +42,7 @@ class OnePage(BareSpider):
             self.found.update(reason=response if isinstance(response, str) else "no HTML page")
             return
         try:
-            article = extract_article(
-                response.body, response.url, content_type(response), rule=ExtractionRule.of(self.rule)
-            )
+            article = extract_article(response.body, response.url, content_type(response), rule=self.rule)
         except ExtractionError as error:
             self.found.update(reason=error.reason)
             return

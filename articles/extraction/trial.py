@@ -4,19 +4,15 @@ A process of its own does it: an XPath expression can take hours, and nothing bu
 First each selector is measured on a page that is made for it; then the pages are extracted without and with the rule.
 """
 
-import base64
 import dataclasses
-import datetime
-import json
-import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import lxml.etree
 
-from articles.extraction.kept_pages import Extraction, KeptPage, RawPage, extract_kept
+from articles.extraction.kept_pages import Extraction, KeptPage, extract_kept
 from articles.extraction.rules import (
     FIELDS,
     NO_RULE,
@@ -75,39 +71,13 @@ def try_rule(
 
     Raises TrialError, also if all together takes longer than `longest` seconds.
     """
-    asked = {
-        "longest": longest,
-        "rule": dataclasses.asdict(rule),
-        "current": dataclasses.asdict(current),
-        "pages": [_packed(page) for page in pages],
-    }
-    lines, is_whole = answers_of("trial", asked, longest)
+    lines, is_whole = answers_of("trial", (rule, current, pages, longest), longest)
     last = lines[-1] if lines else {}
     if "fault" in last:
         raise TrialError(last["fault"])
     if not is_whole:
         raise TrialError(_slow(last["measured"]) if "measured" in last else _UNKNOWN)
     return [Tried(Reading(**line["before"]), Reading(**line["after"])) for line in lines if "before" in line]
-
-
-def _packed(page: KeptPage) -> dict[str, Any]:
-    return {
-        "pages": [(_text_of(body), url, content_type) for body, url, content_type in (page[:3], *page.following)],
-        "fetched": page.fetched.isoformat(),
-        "feed_entry": _text_of(page.feed_entry),
-    }
-
-
-def _unpacked(packed: Mapping[str, Any]) -> KeptPage:
-    (body, url, content_type), *following = (
-        RawPage(base64.b64decode(body), url, content_type) for body, url, content_type in packed["pages"]
-    )
-    fetched, feed_entry = datetime.date.fromisoformat(packed["fetched"]), base64.b64decode(packed["feed_entry"])
-    return KeptPage(body, url, content_type, fetched, NO_RULE, following, feed_entry)
-
-
-def _text_of(body: bytes) -> str:
-    return base64.b64encode(body).decode()
 
 
 def _slow(selector: str) -> str:
@@ -129,16 +99,15 @@ def _measured_fault(selector: str) -> str:
     return _slow(selector) if time.process_time() - started > MOST_SECONDS else ""
 
 
-def main() -> None:
-    """Read a rule and pages from standard input; write what was measured and extracted."""
-    asked = json.load(sys.stdin)
-    rule, current = (ExtractionRule.of(asked[name]) for name in ("rule", "current"))
-    limit_cpu(asked["longest"])
+def main(asked: tuple[ExtractionRule, ExtractionRule, Sequence[KeptPage], int]) -> None:
+    """Say what was measured of a rule and extracted from pages, with the current rule and with this one."""
+    rule, current, pages, longest = asked
+    limit_cpu(longest)
     for selector in dict.fromkeys(name for field in FIELDS for name in rule.selectors(field)):
         say({"measured": selector})
         if fault := _measured_fault(selector):
             say({"fault": fault})
             return
-    for page in map(_unpacked, asked["pages"]):
+    for page in pages:
         before, after = (Reading.of(extract_kept(page._replace(rule=tried))) for tried in (current, rule))
         say({"before": dataclasses.asdict(before), "after": dataclasses.asdict(after)})

@@ -64,12 +64,11 @@ def bare_settings(networks: list[str], pause: float = 0.0) -> Settings:
     return settings
 
 
-def main() -> None:
-    """Read from standard input what is asked of which spider; write what it found to standard output."""
-    request = json.load(sys.stdin)
-    signal.alarm(math.ceil(request["seconds"]))
+def main(spider: str, seconds: float, networks: list[str], pause: float, asked: dict[str, Any]) -> None:
+    """Write what a spider found that was asked for this to standard output, as JSON."""
+    signal.alarm(math.ceil(seconds))
     found: dict[str, Any] = {}
-    process = AsyncCrawlerProcess(bare_settings(request["networks"], request["pause"]), install_root_handler=False)
-    process.crawl(import_string(request["spider"]), found=found, **request["asked"])
+    process = AsyncCrawlerProcess(bare_settings(networks, pause), install_root_handler=False)
+    process.crawl(import_string(spider), found=found, **asked)
     process.start()
     sys.stdout.write(json.dumps(found or {"reason": "connection failed"}))

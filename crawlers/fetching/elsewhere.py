@@ -6,6 +6,7 @@ guarded as crawls are: by their addresses, bounds and robots.txt. Pages that ask
 
 import json
 import logging
+import pickle
 import signal
 import subprocess
 import sys
@@ -15,7 +16,10 @@ from typing import Any
 from django.conf import settings
 
 # Not by -m: the models that spiders need are known only after setup.
-_PROGRAM = "import django; django.setup(); from crawlers.fetching.bare_spiders import main; main()"
+_PROGRAM = (
+    "import pickle, sys, django; django.setup(); from crawlers.fetching.bare_spiders import main; "
+    "main(**pickle.load(sys.stdin.buffer))"
+)
 NO_ANSWER = "no answer in time"
 
 logger = logging.getLogger(__name__)
@@ -34,10 +38,8 @@ def ask_spider(
     try:
         done = subprocess.run(
             [sys.executable, "-c", _PROGRAM],
-            input=json.dumps(request | {"asked": asked}),
+            input=pickle.dumps(request | {"asked": asked}),
             capture_output=True,
-            text=True,
-            encoding="utf-8",
             cwd=settings.BASE_DIR,
             timeout=seconds + 1,
             check=False,
@@ -47,7 +49,7 @@ def ask_spider(
     if done.returncode == -signal.SIGALRM:
         return {"reason": NO_ANSWER}
     if done.returncode or not done.stdout:
-        logger.error("%s failed: %s", spider, done.stderr[-2_000:])
+        logger.error("%s failed: %s", spider, done.stderr[-2_000:].decode(errors="replace"))
         return {"reason": "fault in the crawler"}
     found: dict[str, Any] = json.loads(done.stdout)
     return found

@@ -40,7 +40,7 @@ class TrialSpider(BareSpider):
 
     name = "trial"
     draft: dict[str, Any]
-    rule: dict[str, Any]
+    rule: ExtractionRule
 
     async def look(self) -> None:
         self.until = time.monotonic() + _PATIENCE
@@ -135,7 +135,7 @@ class TrialSpider(BareSpider):
         page = _page(await self.ask(story_url(link.url)), link)
         if isinstance(page, str):
             return page
-        task = PageTask(page, self.source.paper, ExtractionRule.of(self.rule))
+        task = PageTask(page, self.source.paper, self.rule)
         return incoming_article(page, extracted_article(task))
 
 

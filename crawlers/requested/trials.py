@@ -1,6 +1,5 @@
 """The writer of trials, and of the newspapers that are saved from them."""
 
-import dataclasses
 import datetime
 from collections.abc import Mapping
 from typing import Any
@@ -93,7 +92,7 @@ def try_newspaper(draft: Mapping[str, Any], rule: ExtractionRule = NO_RULE, *, p
     if fault := pattern_fault(draft["article_url_pattern"]):
         raise JobError(f"The article URL pattern cannot be used. {fault}")
     spider, values = "crawlers.requested.trial_spider.TrialSpider", {name: draft.get(name) for name in TRIED}
-    found = ask_spider(spider, _LONGEST, pause=pause, draft=values, rule=dataclasses.asdict(rule))
+    found = ask_spider(spider, _LONGEST, pause=pause, draft=values, rule=rule)
     if found.get("reason") == NO_ANSWER:
         raise JobError(f"The site did not answer within {_LONGEST} seconds.")
     if "reason" in found:
