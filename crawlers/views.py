@@ -44,7 +44,7 @@ def newspaper_crawls(request: HttpRequest, newspaper_id: int, form: ScheduleForm
         "newspaper": newspaper,
         "report": report,
         "form": form or ScheduleForm.showing(report.schedule),
-        "changes": logged_actions(Newspaper, str(newspaper.pk))[:CHANGES_SHOWN],
+        "changes": logged_actions(Newspaper, object_id=newspaper.pk)[:CHANGES_SHOWN],
     }
     return render(request, "crawlers/newspaper.html", context, status=400 if form else 200)
 

@@ -21,7 +21,7 @@ def log_action(row: Model, flag: int, act: str, *, user: Any, object_id: str | N
     )
 
 
-def logged_actions(model: type[Model], object_id: str) -> QuerySet[LogEntry]:
-    """Return what users did to a row, the latest first."""
-    entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model), object_id=object_id)
+def logged_actions(model: type[Model], **which: Any) -> QuerySet[LogEntry]:
+    """Return what users did to rows, the latest first: to all, or as these look-ups say, such as object_id."""
+    entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model), **which)
     return entries.select_related("user").order_by("-pk")

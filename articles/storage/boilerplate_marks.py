@@ -363,7 +363,7 @@ def whitelist_sentence(newspaper_id: int, digest: UUID, *, user: Any) -> None:
             raise WhitelistError(
                 f"{row.whitelisted_by} already whitelisted this sentence on {row.whitelisted_at:%Y-%m-%d}."
             )
-        log_action(row, ADDITION, WHITELISTED, user=user, object_id=_key(newspaper_id, digest))
+        log_action(row, ADDITION, WHITELISTED, user=user, object_id=logged_key(newspaper_id, digest))
 
 
 def end_whitelisting(newspaper_id: int, digest: UUID, *, user: Any) -> None:
@@ -372,15 +372,15 @@ def end_whitelisting(newspaper_id: int, digest: UUID, *, user: Any) -> None:
         row = WhitelistedSentence.objects.select_for_update().filter(newspaper_id=newspaper_id, digest=digest).first()
         if row is None:
             raise WhitelistError("This sentence is not whitelisted; someone may have removed it from the whitelist.")
-        log_action(row, DELETION, ENDED, user=user, object_id=_key(newspaper_id, digest))
+        log_action(row, DELETION, ENDED, user=user, object_id=logged_key(newspaper_id, digest))
         row.delete()
 
 
 def history_of(newspaper_id: int, digest: UUID) -> QuerySet[LogEntry]:
     """Return who added a sentence to the whitelist or removed it, the latest first."""
-    return logged_actions(WhitelistedSentence, _key(newspaper_id, digest))
+    return logged_actions(WhitelistedSentence, object_id=logged_key(newspaper_id, digest))
 
 
-def _key(newspaper_id: int, digest: UUID) -> str:
+def logged_key(newspaper_id: int, digest: UUID | str) -> str:
     """Return the key of the sentence in the log, the same when it is removed and added again."""
     return f"{newspaper_id} {digest}"

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
+from django.contrib.admin.models import ADDITION, CHANGE
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
-from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.core.mail import send_mail
 from django.db import transaction
@@ -180,12 +179,6 @@ def describe(person: User, locks: Sequence[Locked]) -> dict[str, object]:
     if not person.is_active:
         state = "blocked"
     return {"user": person, "role": role_of(person), "state": state}
-
-
-def changes() -> QuerySet[LogEntry]:
-    """Return all changes of people, the newest first."""
-    of_users = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(User))
-    return of_users.select_related("user").order_by("-pk")
 
 
 @dataclass(frozen=True)

@@ -67,12 +67,12 @@ def people(request: HttpRequest) -> HttpResponse:
     page = page_of(actions.people(), request.GET.get("page"))
     locked = locks()
     rows = [actions.describe(person, locked) for person in page.rows]
-    context = {"page": page, "rows": rows, "changes": actions.changes()[: actions.SHOWN_CHANGES], "locks": locked}
+    context = {"page": page, "rows": rows, "changes": logged_actions(User)[: actions.SHOWN_CHANGES], "locks": locked}
     return render(request, "people/people.html", context)
 
 
 def people_changes(request: HttpRequest) -> HttpResponse:
-    return render(request, "people/changes.html", {"page": page_of(actions.changes(), request.GET.get("page"))})
+    return render(request, "people/changes.html", {"page": page_of(logged_actions(User), request.GET.get("page"))})
 
 
 def person(request: UserRequest, person_id: int) -> HttpResponse:
@@ -158,7 +158,7 @@ def _page(request: UserRequest, found: User, form: PersonForm | None) -> HttpRes
         "person": shown,
         "form": form or PersonForm(initial={"role": shown["role"], "email": found.email}),
         "is_oneself": found.pk == request.user.pk,
-        "history": logged_actions(User, str(found.pk))[: actions.SHOWN_CHANGES],
+        "history": logged_actions(User, object_id=found.pk)[: actions.SHOWN_CHANGES],
     }
     return render(request, "people/person.html", context, status=400 if form else 200)
 

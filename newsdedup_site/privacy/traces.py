@@ -10,7 +10,6 @@ from itertools import islice
 from typing import Any, LiteralString, NamedTuple
 
 from django.contrib.admin.models import LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db.models import JSONField, Max, Min, Model, Q, TextField
 from django.db.models.functions import Cast
@@ -32,6 +31,8 @@ from articles.models import (
     WhitelistedSentence,
 )
 from articles.querysets import executed
+from articles.storage.audit_log import logged_actions
+from articles.storage.boilerplate_marks import logged_key
 from crawlers.models import PendingLink, Trial, Visit
 from dedup import models
 from dedup.corpora import forget_corpora
@@ -143,15 +144,15 @@ def scrub_log_of(newspaper_ids: Collection[int]) -> None:
     for model in (models.Series, WhitelistedSentence, ExtractionRule):
         scrub_log(model, model.objects.filter(newspaper__in=newspaper_ids).values_list("pk", flat=True))
     scrub_log(Newspaper, newspaper_ids)
-    sentences = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(WhitelistedSentence))
     for number in newspaper_ids:
-        sentences.filter(object_id__startswith=f"{number}/").update(object_repr=REMOVED)
+        of_sentences = logged_actions(WhitelistedSentence, object_id__startswith=logged_key(number, ""))
+        of_sentences.update(object_repr=REMOVED)
 
 
 def scrub_log(model: type[Model], numbers: Iterable[int], **others: str) -> None:
     """Take names and texts from the log of what users did to these rows; `others` are further columns to set."""
-    entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
-    entries.filter(object_id__in=[str(number) for number in numbers]).update(object_repr=REMOVED, **others)
+    entries = logged_actions(model, object_id__in=[str(number) for number in numbers])
+    entries.update(object_repr=REMOVED, **others)
 
 
 def _any(field: str, traces: Collection[str]) -> Q:

@@ -33,6 +33,7 @@ from articles.models import (
     WhitelistedSentence,
 )
 from articles.storage.audit_log import log_action
+from articles.storage.boilerplate_marks import logged_key
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from articles.storage.removed import REFUSED
@@ -79,7 +80,7 @@ def mark_everything(article: Article, others: list[Article], user: User) -> None
             **sentence, week=DAY, kind="boilerplate", articles=2, article_ids=[article.pk, others[0].pk]
         )
         row = WhitelistedSentence.objects.create(**sentence, whitelisted_by=user)
-        log_action(row, CHANGE, "whitelisted", user=user, object_id=f"{newspaper.pk}/{digest}")
+        log_action(row, CHANGE, "whitelisted", user=user, object_id=logged_key(newspaper.pk, digest))
     series = make_series(newspaper, f"{MARK.lower()} # opens", article)
     log_action(series, CHANGE, "made it a rule", user=user, object_id=str(series.pk))
     log_action(article, CHANGE, f"changed {URL}", user=user, object_id=str(article.pk))

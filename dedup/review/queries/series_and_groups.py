@@ -31,7 +31,7 @@ def series_details(series: Series) -> dict[str, Any]:
         "gap": usual_gap(list(days)),  # the usual one in days, 0 for none
         "verdicts": [(name, label, counts[name]) for name, (label, _) in VERDICTS.items() if name in counts],
         "pairs": most_probable(pairs, PAIRS_SHOWN),
-        "history": logged_actions(Series, str(series.pk)),
+        "history": logged_actions(Series, object_id=series.pk),
         "answered_templates": templates_for_a_rule(series),
         "pairs_shown": PAIRS_SHOWN,
     }
