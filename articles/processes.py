@@ -142,20 +142,40 @@ class Pool:
             for task in tasks:
                 yield task, perform(task, lambda _amount: None)
             return
-        free: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+        free: queue.LifoQueue[Connection | None] = queue.LifoQueue()
         for pipe in pipes:
             free.put(pipe)
         waiting: deque[tuple[Task, Future[Result]]] = deque()
         threads = ThreadPoolExecutor(len(pipes))
         try:
             for task in tasks:
-                waiting.append((task, threads.submit(_asked, free, perform, task)))
+                waiting.append((task, threads.submit(self._asked, free, perform, task)))
                 if len(waiting) == _UNDER_WAY * len(pipes):
                     yield _first_of(waiting)
             while waiting:
                 yield _first_of(waiting)
         finally:
             threads.shutdown(cancel_futures=True)
+
+    def _asked(self, free: queue.LifoQueue[Connection | None], perform: Perform[Any, Any], task: object) -> Any:
+        """Have a free process perform a task, wait, and return the result; None is one that has yet to be started.
+
+        If it was killed, another one is started for the next task.
+        """
+        pipe = free.get()
+        try:
+            pipe = pipe or self.start()
+            _send(pipe, perform, task)
+            while (answer := _answer(pipe))[0] == _PROGRESS:
+                pass
+            return answer[1]
+        except WorkerDiedError:
+            if pipe:
+                self.end([pipe], at_once=True)
+                pipe = None
+            raise
+        finally:
+            free.put(pipe)
 
     def _pipes(self, tasks: int, at_most: int | None) -> list[Connection]:
         """Return the pipes to the processes for so many tasks; none if this process is to do the work."""
@@ -201,7 +221,6 @@ class Workers(Pool, Generic[Task, Result]):
         super().__init__(count, begin, *arguments)
         self._perform = perform
         self._threads = ThreadPoolExecutor(max(count, 1))
-        # None is a process that has yet to be started.
         self._free: queue.LifoQueue[Connection | None] = queue.LifoQueue()  # started ones first
         for _ in range(count):
             self._free.put(None)
@@ -216,39 +235,9 @@ class Workers(Pool, Generic[Task, Result]):
         Each process starts with the first task that it gets, in a thread. A task whose process was killed raises
         WorkerDiedError, and the next task gets a new process.
         """
-        return self._threads.submit(self._submitted, task)
-
-    def _submitted(self, task: Task) -> Result:
         if self.count < 2:
-            return self._perform(task, lambda _amount: None)
-        pipe = self._free.get()
-        try:
-            pipe = pipe or self.start()
-            return _ask(pipe, self._perform, task)
-        except WorkerDiedError:
-            if pipe:
-                self.end([pipe], at_once=True)
-                pipe = None
-            raise
-        finally:
-            self._free.put(pipe)
-
-
-def _asked(free: queue.SimpleQueue[Connection], perform: Perform[Any, Any], task: object) -> Any:
-    """Have a free process perform a task, and return the result."""
-    pipe = free.get()
-    try:
-        return _ask(pipe, perform, task)
-    finally:
-        free.put(pipe)
-
-
-def _ask(pipe: Connection, perform: Perform[Any, Any], task: object) -> Any:
-    """Have this process perform a task, wait, and return the result."""
-    _send(pipe, perform, task)
-    while (answer := _answer(pipe))[0] == _PROGRESS:
-        pass
-    return answer[1]
+            return self._threads.submit(self._perform, task, lambda _amount: None)
+        return self._threads.submit(self._asked, self._free, self._perform, task)
 
 
 def _first_of(waiting: deque[tuple[Task, Future[Result]]]) -> tuple[Task, Result]:
