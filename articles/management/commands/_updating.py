@@ -60,11 +60,9 @@ class UpdatingCommand(LongCommand, ABC):
                     changed += batch.changed
                     failures += batch.failures
                     progress.update(task, completed=done)
-        except KeyboardInterrupt:
+            refresh_statistics(changed)
+        finally:
             self._report(done, changed, failures)
-            raise
-        refresh_statistics(changed)
-        self._report(done, changed, failures)
 
     def _report(self, done: int, changed: int, failures: Sequence[tuple[int, str]]) -> None:
         unchanged = f", {len(failures):,} failed and left unchanged" if failures else ""

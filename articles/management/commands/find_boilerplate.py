@@ -41,15 +41,11 @@ class Command(LongCommand):
                 for marked in mark_weeks(weeks, pool=pool):
                     done.update(weeks=1, **asdict(marked))
                     progress.update(task, completed=done["articles"])
-        except KeyboardInterrupt:
-            self._report(done)
-            raise
-        refresh_statistics(done["changed"])
-        self._report(done)
-
-    def _report(self, done: Counter[str]) -> None:
-        counts = f"{done['weeks']:,} with {done['articles']:,} articles; boilerplate sentences: {done['sentences']:,}"
-        self.stdout.write(f"Weeks: {counts}; articles whose compared text changed: {done['changed']:,}.")
+            refresh_statistics(done["changed"])
+        finally:
+            counts = f"{done['weeks']:,} with {done['articles']:,} articles; boilerplate sentences: "
+            counts += f"{done['sentences']:,}; articles whose compared text changed: {done['changed']:,}"
+            self.stdout.write(f"Weeks: {counts}.")
 
 
 def mark_outdated_weeks(progress: Progress, **bounds: Any) -> None:
