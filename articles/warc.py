@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import ChunkedDataReader
 from warcio.exceptions import ArchiveLoadFailed
-from warcio.statusandheaders import StatusAndHeaders
+from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParser
 from warcio.warcwriter import WARCWriter
 
 ENDING = ".warc.gz"
@@ -122,8 +122,8 @@ def _response(content: bytes) -> tuple[str, bytes] | OtherRecord:
         return OtherRecord("not an HTTP response", is_page=True)
     if status[1] != b"200":
         return OtherRecord(f"HTTP status {status[1].decode()}", is_page=True)
-    headers = _headers(content[: end.start()])
-    content_type = headers.get("content-type", "")
+    headers = StatusAndHeadersParser([], verify=False).parse(io.BytesIO(content[: end.end()]))
+    content_type = headers.get_header("Content-Type", "").strip()
     try:
         body = _decoded(content[end.end() :], headers)
     except _DAMAGE as error:
@@ -131,16 +131,6 @@ def _response(content: bytes) -> tuple[str, bytes] | OtherRecord:
     if other := _other_type(content_type, body):
         return OtherRecord(other)
     return OtherRecord(_TOO_LARGE, is_page=True) if len(body) > MAX_PAGE_BYTES else (content_type, body)
-
-
-def _headers(head: bytes) -> dict[str, str]:
-    """Return the HTTP headers by lower-case name; of several with one name, the first."""
-    headers: dict[str, str] = {}
-    for line in head.decode("latin-1").splitlines()[1:]:
-        name, colon, value = line.partition(":")
-        if colon:
-            headers.setdefault(name.strip().lower(), value.strip())
-    return headers
 
 
 def _other_type(content_type: str, start: bytes) -> str:
@@ -151,10 +141,10 @@ def _other_type(content_type: str, start: bytes) -> str:
     return f"not HTML: {media_type}" if _TYPE.fullmatch(media_type) else "not HTML"
 
 
-def _decoded(body: bytes, headers: dict[str, str]) -> bytes:
+def _decoded(body: bytes, headers: StatusAndHeaders) -> bytes:
     """Return the body without chunks and compression; some archives keep the headers but not the encodings."""
-    encoding = headers.get("content-encoding", "").lower()
-    if encoding in ("", "identity", "none") and "chunked" not in headers.get("transfer-encoding", "").lower():
+    encoding = headers.get_header("Content-Encoding", "").lower()
+    if encoding in ("", "identity", "none") and "chunked" not in headers.get_header("Transfer-Encoding", "").lower():
         return body
     if encoding not in ("", "identity", "none", *_ENCODINGS):
         raise ValueError(f"content encoding {encoding}"[:60])
