@@ -1,19 +1,20 @@
 """A newspaper's own extraction rule: selectors for what the general extraction misses on its pages. Pure.
 
 Selectors are CSS, or XPath if one begins with "/", "./" or "(". A few nested conditions can keep XPath busy for hours,
-and nothing but the end of its process stops it. So what somebody has typed is evaluated by a process of its own: here
-to see whether it is valid, in trial.py to measure it.
+and nothing but the end of its process stops it. So what somebody has typed is evaluated by a process of its own first.
 """
 
 import copy
 import dataclasses
 import datetime
 import json
+import math
 import pickle
 import re
 import resource
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -37,8 +38,12 @@ _XPATH = re.compile(r"\.?/|\(")
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 _MOST_NAMES = 12
 _SHOWN_CHARACTERS = 60
-# CPU seconds for all selectors of a rule on small pages, where each takes a thousandth; and seconds, on a busy machine.
-_CPU_SECONDS, _SECONDS = 1, 15
+# CPU seconds that a selector may take on the page that it is measured on, which is about as large as the largest pages
+# of newspapers. It is ended after one more. And seconds for all selectors of a rule, for which a thread of the pages
+# waits.
+MOST_SECONDS = 1.0
+_CHAINS, _DEPTH, _SIBLINGS = 400, 25, 1_500
+LONGEST = 22
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -64,17 +69,23 @@ def selector_faults(selectors: tuple[tuple[str, bool], ...]) -> Sequence[str]:
     """
     if not selectors:
         return ()
-    faults, _ = answers_of("rules", selectors, _SECONDS)
+    faults, _ = answers_of("rules", selectors, LONGEST)
     if len(faults) < len(selectors):
-        faults.append(f"{_shown(selectors[len(faults)][0])} takes too long. Put fewer conditions into each other.")
+        faults.append(_slow(selectors[len(faults)][0]))
     return (*faults, *[""] * (len(selectors) - len(faults)))
 
 
 def main(selectors: Iterable[tuple[str, bool]]) -> None:
-    """Say the fault of each selector."""
-    limit_cpu(_CPU_SECONDS)
+    """Say the fault of each selector: that it is not valid, or slow on a large page that is made for it."""
     for selector, elements in selectors:
-        say(selector_fault(selector, elements=elements))
+        limit_cpu(MOST_SECONDS + 1)
+        fault = selector_fault(selector, elements=elements)
+        if not fault:
+            page = made_page(selector, chains=_CHAINS, depth=_DEPTH, siblings=_SIBLINGS)
+            started = time.process_time()
+            find_selected(page, selector)
+            fault = _slow(selector) if time.process_time() - started > MOST_SECONDS else ""
+        say(fault)
 
 
 def answers_of(module: str, asked: Any, seconds: int) -> tuple[list[Any], bool]:
@@ -93,9 +104,9 @@ def answers_of(module: str, asked: Any, seconds: int) -> tuple[list[Any], bool]:
     return [json.loads(line) for line in written.splitlines(keepends=True) if line.endswith(b"\n")], is_whole
 
 
-def limit_cpu(seconds: int) -> None:
-    """End this process when it has used so many seconds of CPU time."""
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+def limit_cpu(seconds: float) -> None:
+    """End this process when it has used so many more seconds of CPU time, rounded up."""
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), resource.RLIM_INFINITY))
 
 
 def say(answer: Any) -> None:
@@ -106,6 +117,13 @@ def say(answer: Any) -> None:
 
 def _shown(selector: str) -> str:
     return f"“{selector[:_SHOWN_CHARACTERS]}{'…' if len(selector) > _SHOWN_CHARACTERS else ''}”"
+
+
+def _slow(selector: str) -> str:
+    return (
+        f"{_shown(selector)} takes too long: more than {MOST_SECONDS:.0f} second on a page of {_CHAINS * _DEPTH:,} "
+        "elements. Use a class or an id, and no “following”, “preceding” or “//” inside brackets."
+    )
 
 
 def selector_fault(selector: str, *, elements: bool) -> str:

@@ -21,7 +21,7 @@ from dedup.detection.runs.starting import RunActiveError
 from dedup.forms.base import MergeForm
 from dedup.forms.profiles import ExtractionRuleForm
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
-from dedup.review.rules.trials import check_speed, try_on_pages
+from dedup.review.rules.trials import try_on_pages
 from dedup.views.requests import EditorRequest, decision_view, faults_of, refusals, say
 
 
@@ -97,9 +97,8 @@ def _initial(request: HttpRequest, newspaper: Newspaper) -> dict[str, Any]:
 
 
 def _saved(request: EditorRequest, newspaper: Newspaper, form: ExtractionRuleForm) -> HttpResponse:
-    """Save the rule of a valid form. Raises TrialError and RuleError."""
+    """Save the rule of a valid form. Raises RuleError."""
     rule, restores = form.rule, form.cleaned_data["restores"]
-    check_speed(rule)
     if restores and any(rule.selectors(field) != selectors_of(restores).selectors(field) for field in FIELDS):
         restores = None  # it was changed in the form
     save_rule(newspaper, rule, user=request.user, note=form.cleaned_data["note"], restores=restores)

@@ -129,8 +129,3 @@ def try_on_pages(newspaper: Newspaper, rule: ExtractionRule, *, url: str, user: 
     except FetchError as error:
         return RuleTrial(found, fetch_fault=str(error))
     return RuleTrial(found, fetched=Reading.of(article))
-
-
-def check_speed(rule: ExtractionRule) -> None:
-    """Raise TrialError if a selector of a valid rule takes too long."""
-    try_rule(rule, [])
