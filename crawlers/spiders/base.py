@@ -29,7 +29,7 @@ from crawlers.database import LOST, in_database
 from crawlers.faults import reason_of
 from crawlers.fetching.downloads import declared, page_fault
 from crawlers.fetching.middlewares import KnownURLError, needed_cookies
-from crawlers.fetching.sites import content_type, is_visitable
+from crawlers.fetching.sites import content_type, is_visitable, same_site
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
 from crawlers.listings.dates import is_before, newest_first
 from crawlers.reasons import DATABASE_LOST, SLOW_PATTERN, UNCHANGED, feed_serves, find_reason
@@ -111,6 +111,12 @@ class NewspaperSpider(Spider):
                 yield self.source_request(source, url)
             else:
                 self.count_failure(url, "bad address")
+
+    def leads_on(self, url: str, page: str, read: Sequence[Validator]) -> bool:
+        """Return whether a source goes on at this URL, which a page of it names, and may: `read` are those so far."""
+        new = url not in {page, *(validator.url for validator in read)}
+        most = self.settings.getint(f"{self.name.upper()}_MAX_PAGES")
+        return new and not self.full and same_site(url, page) and len(read) < most
 
     async def _source_of(self, newspaper: Newspaper) -> Source:
         rule = await in_database(rule_of, newspaper)

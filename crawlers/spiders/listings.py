@@ -59,9 +59,10 @@ class FeedSpider(NewspaperSpider):
             async for request in self.article_requests(source, links):
                 yield request
         read = (*read, self.validator_of(response))
+        too_old = all(is_before(link, self.since) for link in links)
         if feed.broken:
             self.count_failure(response.url, "broken feed")
-        elif self._leads_on(feed.next_url, response.url, links, read):
+        elif not too_old and self.leads_on(feed.next_url, response.url, read):
             yield self.source_request(source, feed.next_url, read=read, left=bound - len(entries))
         elif not left_out:
             await self.store_states(source, read)
@@ -84,12 +85,6 @@ class FeedSpider(NewspaperSpider):
                 else:
                     self.count("stored" if stored.outcome == "created" else "known")
         self._counted |= new.keys()
-
-    def _leads_on(self, url: str, page: str, links: Sequence[ArticleLink], read: Sequence[Validator]) -> bool:
-        """Return whether the page with older entries is to be read: not if those of this page are too old already."""
-        wanted = any(not is_before(link, self.since) for link in links) and not self.full
-        new = url not in {page, *(validator.url for validator in read)}
-        return wanted and new and same_site(url, page) and len(read) < self.settings.getint("FEED_MAX_PAGES")
 
 
 class SitemapSpider(NewspaperSpider):
@@ -233,9 +228,7 @@ class SectionSpider(NewspaperSpider):
         async for request in self.article_requests(source, links):
             yield request
         read = (*read, self.validator_of(response))
-        new = next_url not in {validator.url for validator in read}
-        more = new and not self.full and len(read) < self.settings.getint("SECTION_MAX_PAGES")
-        if more and same_site(next_url, response.url):
+        if self.leads_on(next_url, response.url, read):
             yield self.source_request(source, next_url, read=read)
         else:
             await self.store_states(source, read)
