@@ -7,7 +7,7 @@ import datetime
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import LiteralString, Self
 from uuid import UUID
 
@@ -58,17 +58,8 @@ class StoredArticle:
     @classmethod
     def of(cls, new: Prepared, newspaper_id: int) -> Self:
         """Return it for an article that is about to be stored."""
-        return cls(
-            pk=0,
-            newspaper_id=newspaper_id,
-            date=new.date,
-            headline=new.headline,
-            normalized_title=new.normalized_title,
-            text_digest=new.text_digest,
-            published_at=new.published_at,
-            extractor_version=new.extractor_version,
-            teaser=new.teaser,
-        )
+        came = {field.name: getattr(new, field.name) for field in fields(cls) if field.name in Prepared._fields}
+        return cls(pk=0, newspaper_id=newspaper_id, **came)
 
 
 @dataclass(slots=True)

@@ -6,9 +6,9 @@ import re
 from calendar import monthrange
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import urlsplit
 
 from articles.extraction.dates import url_day, written_day
+from articles.extraction.html import url_parts
 from articles.extraction.written_dates import Place, written_days
 from articles.normalization.text import plain_text, storable
 from articles.normalization.times import UnreadableDayError, parse_day, possible_time
@@ -72,11 +72,7 @@ def changed_moment(text: str) -> datetime.datetime | None:
 
 def last_day(url: str) -> datetime.date | None:
     """Return the day in a URL's path, or the last day of the month in it; None if it names neither."""
-    try:
-        path = urlsplit(url).path
-    except ValueError:
-        return None
-    return url_day(url) or _end_of_month(_FOLDER.search(path))
+    return url_day(url) or _end_of_month(_FOLDER.search(url_parts(url).path))
 
 
 def periods(urls: list[str]) -> dict[str, datetime.date]:
@@ -100,10 +96,7 @@ def periods(urls: list[str]) -> dict[str, datetime.date]:
 
 def _name(url: str) -> str:
     """Return the path and query of a URL; empty if it is not valid."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
+    parts = url_parts(url)
     return f"{parts.path}?{parts.query}"
 
 

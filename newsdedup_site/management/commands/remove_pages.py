@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from articles.management.arguments import number_up_to
 from articles.management.base import LongCommand
 from articles.models import Newspaper
+from articles.numbers import counted
 from articles.storage.newspapers import newspapers_named
 from newsdedup_site.privacy.retention import remove_pages
 
@@ -36,8 +37,5 @@ class Command(LongCommand):
                 for number in remove_pages(newspaper, days) if days else ():
                     removed += number
                     progress.advance(task, number)
-        self.stdout.write(
-            "1 page was removed; its article stays."
-            if removed == 1
-            else f"{removed:,} pages were removed; their articles stay."
-        )
+        gone = "was removed; its article stays" if removed == 1 else "were removed; their articles stay"
+        self.stdout.write(f"{counted(removed, 'page')} {gone}.")
