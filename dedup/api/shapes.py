@@ -82,15 +82,11 @@ def filtered(queryset: QuerySet[Any], rows: Rows, query: Schema) -> QuerySet[Any
 RUN = Rows(
     "A run of the detection.",
     (
-        Column("id", type=ColumnType.INTEGER),
+        Column("id"),
         Column("profile", source="profile_name"),
-        Column("state", choices=tuple(DetectionRun.State.choices)),
-        Column("scope", type=ColumnType.OBJECT, help="What was compared."),
-        Column("counts", type=ColumnType.OBJECT, help="What it found; complete when it is done."),
-        Column("started_at", type=ColumnType.MOMENT),
-        Column("finished_at", type=ColumnType.MOMENT, optional=True),
-        Column("error"),
+        *map(Column, ("state", "scope", "counts", "started_at", "finished_at", "error")),
     ),
+    model=DetectionRun,
 )
 REQUEST = Rows(
     "A run that somebody asked for; `run` is null while it waits for a worker.",
@@ -112,26 +108,19 @@ REQUEST = Rows(
 WEBHOOK = Rows(
     "A webhook.",
     (
-        Column("id", type=ColumnType.INTEGER),
-        Column("url"),
+        *map(Column, ("id", "url")),
         Column("events", type=ColumnType.TEXTS, choices=tuple(Webhook.Event.choices)),
-        Column("active", type=ColumnType.BOOLEAN),
-        Column("fault", help="Why newsdedup has switched it off; empty if it has not."),
-        Column("made_at", type=ColumnType.MOMENT),
+        *map(Column, ("active", "fault", "made_at")),
         Column("secret", help="To check signatures with; the API shows it only now.", places=Place.FULL),
     ),
+    model=Webhook,
 )
 DELIVERY = Rows(
     "A request to a webhook.",
     (
-        Column("id", type=ColumnType.INTEGER),
+        Column("id"),
         Column("message", help="The id in its header webhook-id.", source=lambda delivery: str(delivery.message)),
-        Column("event"),
-        Column("state", choices=tuple(Delivery.State.choices)),
-        Column("attempts", type=ColumnType.COUNT),
-        Column("answer", help="What came back last, or why nothing did."),
-        Column("made_at", type=ColumnType.MOMENT),
-        Column("tried_at", type=ColumnType.MOMENT, optional=True),
+        *map(Column, ("event", "state", "attempts", "answer", "made_at", "tried_at")),
         Column(
             "due_at",
             type=ColumnType.MOMENT,
@@ -140,6 +129,7 @@ DELIVERY = Rows(
             optional=True,
         ),
     ),
+    model=Delivery,
 )
 
 ArticleRow, article_row = shape(ARTICLE, "ArticleRow")

@@ -30,27 +30,21 @@ _article = ARTICLE.api_values()
 _SIZE = Filter("size_from", "gte", "Minimum articles", "With so many articles or more.", least=2, most=2**31 - 1)
 # What an article in a cluster has of it, too.
 _OWN = (
-    Column("id", "number of the cluster", ColumnType.INTEGER, file="cluster"),
+    Column("id", "number of the cluster", file="cluster"),
     Column(
         "state",
         help="“proposed”, or “confirmed”: held together by decisions alone.",
-        choices=tuple(Cluster.State.choices),
         filters=(Filter(everything="any state"),),
     ),
-    Column("size", type=ColumnType.COUNT, help="The number of its articles.", filters=(_SIZE,)),
-    Column(
-        "lowest_probability",
-        type=ColumnType.PROBABILITY,
-        help="The lowest probability of the pairs that hold it together, 0 to 1.",
-        source="lowest_score",
-    ),
+    Column("size", help="The number of its articles.", filters=(_SIZE,)),
+    Column("lowest_probability", source="lowest_score"),
 )
 CLUSTER = Rows(
     "Articles that a reader would call the same.",
     (
         *_OWN,
-        Column("first_day", type=ColumnType.DAY),
-        Column("last_day", type=ColumnType.DAY),
+        Column("first_day"),
+        Column("last_day"),
         Column(
             "kept",
             of=ARTICLE,
@@ -58,11 +52,12 @@ CLUSTER = Rows(
             source=lambda cluster: _article(cluster.kept, cluster=cluster.pk),
         ),
     ),
+    model=Cluster,
 )
 _MEMBER = Rows(
     "An article in a cluster.",
     (
-        Column("cluster", of=Rows(CLUSTER.help, _OWN), file=""),
+        Column("cluster", of=Rows(CLUSTER.help, _OWN, model=Cluster), file=""),
         Column(
             "kept",
             type=ColumnType.BOOLEAN,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Flag, StrEnum, auto
 from operator import attrgetter
 from typing import Any, Self
 
-from django.db.models import Q
+from django.db.models import Field, Model, Q
 
 
 class ColumnType(StrEnum):
@@ -42,6 +42,13 @@ class ColumnType(StrEnum):
     OBJECT = "object", dict[str, Any]
     URLS = "urls", list[dict[str, str]], "", "list of objects with url and kind"
     HEADLINES = "headlines", list[dict[str, str]], "", "list of objects with headline, date and url"
+
+
+_OF_FIELDS = {
+    "BigAutoField": ColumnType.INTEGER, "BooleanField": ColumnType.BOOLEAN, "DateField": ColumnType.DAY,
+    "DateTimeField": ColumnType.MOMENT, "FloatField": ColumnType.PROBABILITY, "JSONField": ColumnType.OBJECT,
+    "PositiveIntegerField": ColumnType.COUNT, "PositiveSmallIntegerField": ColumnType.COUNT,
+}  # fmt: skip
 
 
 class Place(Flag):
@@ -125,6 +132,18 @@ class Column:
         """What returns the cell of a row."""
         return self.source if callable(self.source) else attrgetter(self.source or self.name)
 
+    def declared_by(self, field: Field[Any, Any] | None) -> Column:
+        """Return the column with what this field declares of it, unless its cells are made otherwise."""
+        if field is None or self.of is not None or callable(self.source):
+            return self
+        return replace(
+            self,
+            type=_OF_FIELDS.get(field.get_internal_type(), self.type) if self.type is ColumnType.TEXT else self.type,
+            help=self.help or ("" if self.label else str(field.help_text)),
+            choices=self.choices or tuple(field.flatchoices),
+            optional=self.optional or field.null,
+        )
+
     def write(self, cell: Any) -> str:
         """Format a cell for people: 1,234 or 8.63% or 2026-03-02; none is empty."""
         if cell is None:
@@ -136,11 +155,20 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A kind of row: what it is, and its columns. Files have those of `file_first` first, and then the others."""
+    """A kind of row: what it is, and its columns. Files have those of `file_first` first, and then the others.
+
+    The fields of a `model` declare types, choices, whether there may be none, and help, where a column says nothing.
+    """
 
     help: str
     columns: tuple[Column, ...]
     file_first: tuple[str, ...] = ()
+    model: type[Model] | None = None
+
+    def __post_init__(self) -> None:
+        fields = {field.name: field for field in self.model._meta.concrete_fields} if self.model else {}  # noqa: SLF001 - public
+        known = tuple(column.declared_by(fields.get(column.path)) for column in self.columns)
+        object.__setattr__(self, "columns", known)
 
     def at(self, places: Place) -> list[Column]:
         """Return the columns that show at any of these places, in their order there."""

@@ -27,20 +27,15 @@ def _number(name: str, label: str = "", help_text: str = "", **given: Any) -> Co
 DECISION = Rows(
     "One decision of an editor.",
     (
-        Column("id", "number of the decision", ColumnType.INTEGER, file="decision"),
-        Column(
-            "kind",
-            "decision",
-            choices=tuple(Decision.KINDS),
-            filters=(Filter(everything="any decision", places=Place.PAGE),),
-        ),
+        Column("id", "number of the decision", file="decision"),
+        Column("kind", "decision", filters=(Filter(everything="any decision", places=Place.PAGE),)),
         Column(
             "decided_by",
             "who made it",
             source=lambda decision: decision.decided_by.get_username(),
             filters=(Filter(help="Decisions of this editor.", lookup="username", most=150, places=Place.ROW),),
         ),
-        Column("decided_at", "when", ColumnType.MOMENT),
+        Column("decided_at", "when"),
         _number("pair", "number of the pair, if it was about one", source="pair_id"),
         *(
             _number(
@@ -60,6 +55,7 @@ DECISION = Rows(
         _number("undone_by", help_text="The decision that undoes it.", source=_of_undo("pk")),
         Column("undone_at", "when it was undone", ColumnType.MOMENT, source=_of_undo("decided_at"), places=Place.FILE),
     ),
+    model=Decision,
 )
 
 

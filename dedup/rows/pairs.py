@@ -14,9 +14,9 @@ from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, DEAR_CEILING
 from articles.querysets import given, texts_of
 from dedup.detection.passes import PASSES
-from dedup.models import DenseGroup, Evidence, Pair, Series, Verdict
+from dedup.models import DenseGroup, Evidence, Pair, Series
 from dedup.models.base import read_rows
-from dedup.models.pairs import RELATIONS, PairQuerySet
+from dedup.models.pairs import PairQuerySet
 from dedup.review.answers.decisions import decisions_on
 from dedup.review.queries.articles import matching
 from dedup.review.queries.lists import ANY, MOST_IDS, UNJUDGED, VERDICTS, IdArray, IsAnyOf, PairSelection, ids_of
@@ -61,7 +61,8 @@ def _current(pair: Pair) -> list[Evidence]:
 
 EVIDENCE = Rows(
     "What a pass found about a pair.",
-    (Column("pass_name"), Column("score", type=ColumnType.PROBABILITY, help="0 to 1.")),
+    (Column("pass_name"), Column("score")),
+    model=Evidence,
 )
 _OF_EACH = (
     ("matched", ColumnType.SHARE, "The share of the {side} article's words that the {other} one has."),
@@ -71,7 +72,7 @@ _SIDES = (("left", "right", "earlier"), ("right", "left", "later"))
 PAIR = Rows(
     "Two articles that a pass has proposed as a pair.",
     (
-        Column("id", "number of the pair", ColumnType.INTEGER, file="pair"),
+        Column("id", "number of the pair", file="pair"),
         Column(
             "left",
             "left article",
@@ -80,76 +81,46 @@ PAIR = Rows(
             source="earlier",
         ),
         Column("right", "right article", of=ARTICLE, source="later"),
-        Column(
-            "state",
-            help="What editors decided last, or “undecided”.",
-            choices=tuple(Pair.STATES),
-            filters=(Filter(places=Place.ROW),),
-        ),
-        Column(
-            "implied", type=ColumnType.BOOLEAN, help="Whether the state follows from decisions on other pairs alone."
-        ),
+        Column("state", filters=(Filter(places=Place.ROW),)),
+        Column("implied"),
         Column(
             "verdict",
             help="What the full comparison calls the pair; null: not compared yet.",
             optional=True,
-            choices=tuple(Verdict.choices),
             filters=(Filter(places=Place.ROW),),
         ),
         Column(
             "relation",
             help="What the two articles are to each other; null: not compared yet.",
             optional=True,
-            choices=tuple(RELATIONS),
             filters=(Filter(everything="any relation"),),
         ),
-        Column(
-            "relation_probability",
-            type=ColumnType.PROBABILITY,
-            help="The probability of the relation, 0 to 1.",
-            optional=True,
-            places=Place.FULL | Place.FILE,
-        ),
+        Column("relation_probability", places=Place.FULL | Place.FILE),
         Column(
             "article",
             type=ColumnType.INTEGER,
             filters=(Filter(help="Pairs with this article.", where=lambda number: Q(left=number) | Q(right=number)),),
             places=Place(0),
         ),
-        Column(
-            "probability", type=ColumnType.PROBABILITY, help="The probability of the verdict, 0 to 1.", optional=True
-        ),
+        Column("probability"),
         Column(
             "duplicate_probability",
-            type=ColumnType.PROBABILITY,
-            help="The probability that they are duplicates, 0 to 1.",
-            optional=True,
             filters=(
                 Filter("probability_from", "gte", help="As probably duplicates as this, or more.", places=Place.ROW),
             ),
         ),
-        Column(
-            "best_score",
-            type=ColumnType.PROBABILITY,
-            help="The highest score that a pass gives it, 0 to 1.",
-            places=Place.ROW,
-        ),
+        Column("best_score", places=Place.ROW),
         Column(
             "scores",
             type=ColumnType.OBJECT,
             help="The score of each pass that proposes the pair, 0 to 1.",
             places=Place.FILE,
         ),
-        Column("days_apart", "days between the two", ColumnType.COUNT),
+        Column("days_apart", "days between the two"),
         Column(
-            "same_newspaper",
-            type=ColumnType.BOOLEAN,
-            filters=(Filter("same", everything="yes or no", places=Place.PAGE),),
-            places=Place.ROW,
+            "same_newspaper", filters=(Filter("same", everything="yes or no", places=Place.PAGE),), places=Place.ROW
         ),
-        Column(
-            "reasons", type=ColumnType.TEXTS, help="The reasons for the verdict, one sentence each.", places=Place.FULL
-        ),
+        Column("reasons", type=ColumnType.TEXTS, places=Place.FULL),
         *(
             Column(
                 f"{side}_{name}",
@@ -168,13 +139,7 @@ PAIR = Rows(
             optional=True,
             places=Place.FULL | Place.FILE,
         ),
-        Column(
-            "quoted",
-            type=ColumnType.SHARE,
-            help="Of the words that match: the share in quotation marks in the longer article alone.",
-            optional=True,
-            places=Place.FULL | Place.FILE,
-        ),
+        Column("quoted", type=ColumnType.SHARE, places=Place.FULL | Place.FILE),
         Column("evidence", of=EVIDENCE, many=True, source=_current, places=Place.FULL),
         Column(
             "decision",
@@ -195,6 +160,7 @@ PAIR = Rows(
         Column("decided_at", "when", ColumnType.MOMENT, places=Place.FILE),
     ),
     file_first=("id", "left", "right", "days_apart", "verdict", "probability", "duplicate_probability", "scores"),
+    model=Pair,
 )
 # Orderings by probability, which list only pairs that have one.
 BY_PROBABILITY = ("", "doubt")
