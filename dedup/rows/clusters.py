@@ -88,9 +88,6 @@ def _members(clusters: QuerySet[Any]) -> Iterator[Membership]:
     return chain.from_iterable(in_batches(full.order_by("cluster_id", "article_id")))
 
 
-CLUSTERS = Export("clusters", "clusters, a row for each of their articles", _MEMBER, _members)
-
-
 @filters_of(CLUSTER)
 class ClusterFilter(ListFilter):
     """Filters clusters by state, size, newspaper and weakest link."""
@@ -107,6 +104,8 @@ class ClusterFilter(ListFilter):
         members = Article.objects.filter(membership__cluster=OuterRef("pk"), newspaper=value)
         return queryset.filter(Exists(members))
 
+
+CLUSTERS = Export("clusters", "clusters, a row for each of their articles", _MEMBER, _members, ClusterFilter)
 
 # ---- stories -----------------------------------------------------------------------------------------
 
@@ -238,4 +237,6 @@ def _steps(clusters: QuerySet[Any]) -> Iterator[_Step]:
 
 
 # Not among the lists of the page Exports: to trace all clusters takes minutes, which a page does not have.
-LINEAGE = Export("lineage", "which article of a cluster follows which, a row for each follower", _STEP, _steps)
+LINEAGE = Export(
+    "lineage", "which article of a cluster follows which, a row for each follower", _STEP, _steps, ClusterFilter
+)

@@ -65,9 +65,6 @@ def _whole(decisions: QuerySet[Any]) -> Iterator[Decision]:
     return chain.from_iterable(in_batches(full.filter(pk__in=decisions.order_by().values("pk")).order_by("pk")))
 
 
-DECISIONS = Export("decisions", "all decisions, also those that were undone", DECISION, _whole)
-
-
 def _deciders(*_args: Any) -> QuerySet[Any]:
     decided = Decision.objects.filter(decided_by=OuterRef("pk"))
     return get_user_model().objects.filter(Exists(decided)).order_by("username")
@@ -78,3 +75,6 @@ class DecisionFilter(ListFilter):
     """Filters decisions by editor and kind."""
 
     decided_by = filters.ModelChoiceFilter(queryset=_deciders, label="Editor", empty_label="any editor")
+
+
+DECISIONS = Export("decisions", "all decisions, also those that were undone", DECISION, _whole, DecisionFilter)

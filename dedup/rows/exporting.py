@@ -1,15 +1,12 @@
 """All exports, and their filters: those of the lists."""
 
-from typing import Any
-
 from django.http import QueryDict
 
-from dedup.models import Cluster, Decision
-from dedup.rows.clusters import CLUSTERS, LINEAGE, ClusterFilter
-from dedup.rows.decisions import DECISIONS, DecisionFilter
+from dedup.rows.clusters import CLUSTERS, LINEAGE
+from dedup.rows.decisions import DECISIONS
 from dedup.rows.files import Export
 from dedup.rows.filtering import ListFilter
-from dedup.rows.pairs import PAIRS, PairFilter
+from dedup.rows.pairs import PAIRS
 
 # Those of the page Exports: a row of it for each list of the pages.
 EXPORTS: dict[str, Export] = {export.name: export for export in (PAIRS, CLUSTERS, DECISIONS)}
@@ -24,15 +21,6 @@ class FilterError(ValueError):
     """A filter names a field that the list does not have, or a value that the field does not take."""
 
 
-def list_filter(name: str, data: Any) -> ListFilter:
-    """Return the filter of the list that an export writes; values that are not valid are ignored, as in the list."""
-    if name == PAIRS.name:
-        return PairFilter(data)
-    if name in (CLUSTERS.name, LINEAGE.name):
-        return ClusterFilter(data, Cluster.objects.all())
-    return DecisionFilter(data, Decision.objects.all())
-
-
 def strict_filter(name: str, query: str) -> ListFilter:
     """Return the filter that a query string describes: "verdict=duplicate&newspaper=3". Raises FilterError."""
     data = QueryDict(EVERYTHING.get(name, ""), mutable=True)
@@ -42,7 +30,7 @@ def strict_filter(name: str, query: str) -> ListFilter:
         raise FilterError(f"the filter {query!r} is not UTF-8") from error
     for field, value in asked.items():
         data[field] = str(value)
-    chosen = list_filter(name, data)
+    chosen: ListFilter = WRITTEN[name].filter(data)
     known = [field for field in chosen.form.fields if field != "sort"]
     for field in asked:
         if field not in known:

@@ -28,12 +28,16 @@ Cells = Iterable[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Export:
-    """A table for other programs. `read` yields the rows of a list, ordered by ids; `of` has their columns."""
+    """A table for other programs. `read` yields the rows of a list, ordered by ids; `of` has their columns.
+
+    `filter` returns the filter of the list; values that are not valid are ignored, as in the list.
+    """
 
     name: str
     help: str
     of: Rows
     read: Callable[[QuerySet[Any]], Iterator[Any]]
+    filter: Callable[[Any], Any]
 
     @cached_property
     def columns(self) -> Mapping[str, str]:

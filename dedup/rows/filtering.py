@@ -132,6 +132,7 @@ def filters_of(rows: Rows, *, after: str = "") -> Callable[[SomeFilter], SomeFil
         place = 1 + [name for name, _ in own].index(after) if after else 0
         found = [(chosen.name or column.name, _field(column, chosen)) for column, chosen in rows.filters(Place.PAGE)]
         filter_class.base_filters = OrderedDict([*own[:place], *found, *own[place:]])
+        filter_class._meta.model = rows.model  # noqa: SLF001 - as its class Meta would: all rows, if none are given
         return filter_class
 
     return with_fields

@@ -403,4 +403,4 @@ def _decided(batch: Sequence[Any]) -> dict[int, tuple[Any, Any, Any]]:
     return {pair: tuple(decided) for pair, *decided in rows}
 
 
-PAIRS = Export("pairs", "pairs of articles with their verdicts and decisions", PAIR, _with_decisions)
+PAIRS = Export("pairs", "pairs of articles with their verdicts and decisions", PAIR, _with_decisions, PairFilter)

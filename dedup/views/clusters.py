@@ -52,7 +52,7 @@ ORDERING = ("-size", "id")
 
 def clusters(request: HttpRequest) -> HttpResponse:
     """List the clusters, the largest first, and say which run and profile they are of."""
-    filterset = ClusterFilter(request.GET, Cluster.objects.all())
+    filterset = ClusterFilter(request.GET)
     page = page_of(filterset.qs.order_by(*ORDERING), request.GET.get("page"))
     # A separate query: joined, the articles of all clusters would be read and sorted.
     kept = Cluster.objects.with_kept().in_bulk([row.pk for row in page.rows])
@@ -67,7 +67,7 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
     if shown is None:
         return render(request, "clusters/cluster_gone.html", gone_cluster(cluster_id), status=404)
     details = cluster_details(shown, request.GET.get("page"), tick_part=request.GET.get("tick") == "part")
-    selected = ClusterFilter(request.GET, Cluster.objects.all()).qs
+    selected = ClusterFilter(request.GET).qs
     context = {
         "cluster": shown,
         **details,
@@ -157,7 +157,7 @@ def cluster_preview(request: EditorRequest, cluster_id: int, act: str) -> HttpRe
 def cluster_settle(request: EditorRequest, cluster_id: int, act: str) -> HttpResponse:
     """Confirm or dissolve a cluster as it was shown, and go to the next question, or the next proposed cluster."""
     decided = find_cluster(cluster_id)
-    waiting = ClusterFilter(request.GET, Cluster.objects.all()).qs.filter(state=Cluster.State.PROPOSED)
+    waiting = ClusterFilter(request.GET).qs.filter(state=Cluster.State.PROPOSED)
     # Looked up before the decision, after which the cluster has no place among the others.
     following = next_of(waiting, ORDERING, decided) if decided else None
     if not _decide(request, cluster_id, act):

@@ -29,7 +29,7 @@ from dedup.models import Cluster, CorpusExport, Pair
 from dedup.models.reports import KEPT
 from dedup.review.questions.tabs import TABS, tab_named
 from dedup.rows.corpus.writing import corpus_pieces
-from dedup.rows.exporting import EVERYTHING, EXPORTS, list_filter
+from dedup.rows.exporting import EVERYTHING, EXPORTS
 from dedup.rows.files import FORMATS
 from dedup.rows.pairs import PairFilter
 from dedup.views.requests import (
@@ -111,7 +111,7 @@ def export_file(request: EditorRequest, name: str, form: str) -> StreamingHttpRe
 
 def _listed(request: EditorRequest, name: str) -> QuerySet[Any]:
     """Return the rows of the list; in a tab of questions, the pairs that it asks about one by one."""
-    filterset = list_filter(name, request.GET)
+    filterset = EXPORTS[name].filter(request.GET)
     if not isinstance(filterset, PairFilter) or request.GET.get("tab") not in TABS:
         return filterset.qs
     questions = tab_named(request.GET["tab"]).matching(request.user, filterset.selection)

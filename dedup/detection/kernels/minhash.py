@@ -147,7 +147,7 @@ def in_large_runs(signed: Signatures, bands: IntArray, most: int) -> Flags:
     """Return which sets agree in a band with more than `most` others."""
     large = np.zeros(len(signed), dtype=np.bool_)
     for band in bands:
-        _, run, sizes = np.unique(_keys(signed, band), return_inverse=True, return_counts=True)
+        _, run, sizes = np.unique(keys_of(signed, band), return_inverse=True, return_counts=True)
         large |= sizes[run] > most + 1
     return large
 
@@ -178,7 +178,7 @@ def candidate_pairs(
 
 def _meetings(signed: Signatures, band: IntArray, starts: IntArray, stops: IntArray) -> _Meetings:
     width = np.uint64(len(signed).bit_length())
-    keys = _keys(signed, band) >> width << width
+    keys = keys_of(signed, band) >> width << width
     packed = keys | np.arange(len(signed), dtype=np.uint64)
     packed.sort()
     alike = np.zeros(len(packed) + 1, dtype=np.bool_)
@@ -197,7 +197,7 @@ def _meetings_of(
 ) -> _Meetings:
     """Return the pairs of a band whose left set is one of `lefts` and whose right set is one of `others`."""
     width = np.uint64(len(signed).bit_length())
-    keys = _keys(signed, band) >> width << width
+    keys = keys_of(signed, band) >> width << width
     ordered = np.flatnonzero(others)
     packed = np.sort(keys[ordered] | ordered.astype(np.uint64))
     lower = np.searchsorted(packed, keys[lefts] | starts[lefts].astype(np.uint64))
@@ -206,9 +206,12 @@ def _meetings_of(
     return _Meetings(lefts[meets], lower[meets], upper[meets], (packed & ~(~np.uint64(0) << width)).astype(np.int64))
 
 
-def _keys(signed: Signatures, band: IntArray) -> Packed:
-    """Return 64 mixed bits (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014) of the band's bytes."""
-    keys = np.zeros(len(signed), dtype=np.uint64)
+def keys_of(signed: Signatures, band: IntArray, number: int = 0) -> Packed:
+    """Return 64 mixed bits (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014) of the band's bytes.
+
+    With its `number`, they are not those of another band.
+    """
+    keys = np.full(len(signed), number, dtype=np.uint64)
     for slot in band:
         keys = (keys ^ signed[:, slot]) * np.uint64(0x9E3779B97F4A7C15)
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

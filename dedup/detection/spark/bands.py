@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dedup.detection.kernels import minhash
@@ -101,20 +100,9 @@ def in_bands(articles: pa.Table, config: MinhashConfig) -> pa.Table:
     """Return the IN_BAND rows of SIGNED articles: one for each band."""
     values = np.frombuffer(b"".join(articles["signature"].to_pylist()), dtype=np.uint8).reshape(-1, config.slots)
     bands = minhash.bands_of(config.slots, minhash.rows_per_band(config.slots, config.threshold, config.recall))
-    keys = [_mixed(values[:, band], number) for number, band in enumerate(bands)]
+    keys = [minhash.keys_of(values, band, number) for number, band in enumerate(bands)]
     columns = [pa.array(np.tile(articles[name].to_numpy(), len(bands))) for name in KEYS]
     return pa.table([pa.array(np.concatenate(keys).view(np.int64)), *columns], schema=IN_BAND)
-
-
-def _mixed(values: minhash.Signatures, band: int) -> npt.NDArray[np.uint64]:
-    """Return 64 mixed bits (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014) of each row."""
-    keys = np.full(len(values), band, dtype=np.uint64)
-    for column in values.T:
-        keys = (keys ^ column) * np.uint64(0x9E3779B97F4A7C15)
-        keys ^= keys >> np.uint64(29)
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
 
 
 def met(groups: pa.Table, config: MinhashConfig) -> pa.Table:

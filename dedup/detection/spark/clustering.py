@@ -130,7 +130,7 @@ def local_stars(edges: pa.Table) -> pa.Table:
     return table_of(sorted((first, article) for article, first in lowest.items() if first != article), EDGES)
 
 
-def clustering_of(rows: Sequence[Mapping[str, Any]], groups: Mapping[int, int] | None = None) -> Clustering:
+def clustering_of(rows: Sequence[Mapping[str, Any]]) -> Clustering:
     """Return what cluster() does of the rows of some components.
 
     A row has left, right and what it says: `effect` must, cannot or stay of a decision; or "" of a verdict, with the
@@ -149,7 +149,7 @@ def clustering_of(rows: Sequence[Mapping[str, Any]], groups: Mapping[int, int] |
         else:
             apart.append(Apart(*ends, row["duplicate_probability"]))
     stay = [Edge(*ends, 1.0, Rank.DECISION) for ends in links["stay"]]
-    return cluster([*edges, *stay], links["must"], links["cannot"], apart, groups)
+    return cluster([*edges, *stay], links["must"], links["cannot"], apart)
 
 
 def cluster_rows(components: Sequence[Component]) -> pa.Table:
