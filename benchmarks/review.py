@@ -85,7 +85,7 @@ def _answer(question: Question, user: User) -> str:
     """Answer a question by the verdict, and return what was answered."""
     if question.kind == "cluster":
         members = Membership.objects.filter(cluster=question.number).values_list("article", flat=True)
-        decisions.confirm_cluster(question.number, list(members), user=user)
+        decisions.confirm_cluster(question.number, decisions.seen_as(list(members)), user=user)
         return "cluster"
     answer = ANSWERS[Pair.objects.get(pk=question.number).verdict]
     decisions.decide_pair(question.number, answer, user=user)

@@ -93,21 +93,9 @@ class _ListedNumbers(forms.CharField):
 
 
 class ClusterForm(NoteForm):
-    """A decision on a whole cluster, and what the page showed of it, in one of two ways.
+    """A decision on a whole cluster. `seen` is the number and the fingerprint of the articles that the page showed."""
 
-    `seen` is the number and the fingerprint of its articles, `articles` has the articles themselves. Cleaned, there is
-    only `seen`, the one that was given.
-    """
-
-    seen = forms.CharField(required=False, max_length=100)
-    articles = _ListedNumbers(required=False)
-
-    def clean(self) -> None:
-        cleaned = self.cleaned_data
-        articles = cleaned.pop("articles", None)
-        cleaned["seen"] = cleaned.get("seen") or articles
-        if not cleaned["seen"] and not self.errors:
-            raise forms.ValidationError(_OUTDATED)
+    seen = forms.CharField(max_length=100, error_messages={"required": _OUTDATED})
 
 
 class SplitForm(ClusterForm):

@@ -125,24 +125,10 @@ def test_a_note_is_optional_and_bounded_and_what_is_missing_is_named() -> None:
     assert ModelForm(query(model="x" * 20)).is_valid()
 
 
-def test_a_decision_on_a_cluster_says_what_the_page_showed_in_one_of_two_ways_and_what_was_ticked() -> None:
-    for values, seen in (
-        ({"seen": "3-abc"}, "3-abc"),
-        ({"articles": ["3,17", "3", "5"]}, [3, 17, 5]),
-        ({"seen": "3-abc", "articles": "3"}, "3-abc"),
-    ):
-        form = ClusterForm(query(**values))
-        assert said(form) == {}
-        assert form.cleaned_data["seen"] == seen
-    assert said(ClusterForm(query())) == {"__all__": [OUT_OF_DATE]}
-    for number in ("", "0", str(10**30)):
-        assert "articles" in ClusterForm(query(articles=f"3,{number}")).errors
-    wrong = ClusterForm(query(articles=["3", "x" * 50]))
-    number = f"“{'x' * 40}” is not a valid article number. Reload this page and try again."
-    assert said(wrong) == {"articles": [number]}
+def test_a_decision_on_a_cluster_says_what_the_page_showed_and_what_was_ticked() -> None:
+    assert said(ClusterForm(query())) == {"seen": [OUT_OF_DATE]}
     assert "seen" in ClusterForm(query(seen="x" * 101)).errors
     assert said(ClusterForm(query(seen="x" * 100))) == {}
-    assert ClusterForm()["articles"].field.widget.is_hidden
 
     form = SplitForm(query(seen="3-abc", tick=["9", "4,9"]))
     assert said(form) == {}
@@ -150,6 +136,11 @@ def test_a_decision_on_a_cluster_says_what_the_page_showed_in_one_of_two_ways_an
     form = SplitForm(query(seen="3-abc"))
     assert said(form) == {}
     assert form.cleaned_data["tick"] == []
+    for number in ("", "0", str(10**30)):
+        assert "tick" in SplitForm(query(seen="3-abc", tick=f"3,{number}")).errors
+    number = f"“{'x' * 40}” is not a valid article number. Reload this page and try again."
+    assert said(SplitForm(query(seen="3-abc", tick=["3", "x" * 50]))) == {"tick": [number]}
+    assert form["tick"].field.widget.is_hidden
 
 
 def test_a_batch_is_answered_with_what_a_batch_can_say() -> None:

@@ -13,7 +13,7 @@ from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Batch, Decision, DenseGroup, Pair, SecondReading, Series
 from dedup.review.answers import batches, cluster_decisions, decisions
-from dedup.review.answers.decisions import ReviewError
+from dedup.review.answers.decisions import ReviewError, seen_as
 from dedup.review.readings import second_readings
 from dedup.review.rules import rules
 from dedup.review.rules.rules import RuleError
@@ -115,15 +115,15 @@ def first_decision(world: Desk) -> Decision:
 
 
 def confirm(world: Desk) -> str:
-    return decisions.confirm_cluster(world.cluster, world.ids, user=world.editors[0]).kind
+    return decisions.confirm_cluster(world.cluster, seen_as(world.ids), user=world.editors[0]).kind
 
 
 def split(world: Desk) -> str:
-    return cluster_decisions.split_cluster(world.cluster, world.ids[2:], world.ids, user=world.editors[1]).kind
+    return cluster_decisions.split_cluster(world.cluster, world.ids[2:], seen_as(world.ids), user=world.editors[1]).kind
 
 
 def reject(world: Desk) -> str:
-    return decisions.reject_cluster(world.cluster, world.ids, user=world.editors[1]).kind
+    return decisions.reject_cluster(world.cluster, seen_as(world.ids), user=world.editors[1]).kind
 
 
 def take_out(world: Desk) -> str:
@@ -135,7 +135,9 @@ def keep(world: Desk) -> str:
 
 
 def merge(world: Desk) -> str:
-    return cluster_decisions.merge_clusters(world.cluster, world.other, world.ids[:2], user=world.editors[0]).kind
+    return cluster_decisions.merge_clusters(
+        world.cluster, world.other, seen_as(world.ids[:2]), user=world.editors[0]
+    ).kind
 
 
 def declare(editor: int, kind: str) -> Writer:
@@ -260,7 +262,8 @@ PLAYS = {
     "a cluster is confirmed, and an article taken out": between(confirm, take_out, ends=is_sound),
     "an article is kept, and taken out": between(keep, take_out, ends=is_sound),
     "clusters are merged before or after one of them is dissolved": between(
-        merge, lambda world: decisions.reject_cluster(world.other, world.ids[2:], user=world.editors[1]).kind,
+        merge,
+        lambda world: decisions.reject_cluster(world.other, seen_as(world.ids[2:]), user=world.editors[1]).kind,
         two_clusters, ends=is_sound,
     ),
     "two editors who declare a pair make one, and one decision": between(

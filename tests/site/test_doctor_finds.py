@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from articles.models import Newspaper
 from articles.storage.newspaper_merges import merge_newspapers
 from dedup.models import Cluster, Evidence, Pair
-from dedup.review.answers.decisions import confirm_cluster, decide_pair, members_of, undo
+from dedup.review.answers.decisions import confirm_cluster, decide_pair, members_of, seen_as, undo
 from newsdedup_site.doctor.examining import INVARIANTS, examine
 from tests.conftest import StoreArticle, storing
 from tests.factories import make_cluster, make_user
@@ -116,7 +116,7 @@ def build_archive(store: StoreArticle) -> dict[str, int]:
     merge_newspapers(merged, into, user=editor)
     call_command("find_duplicates", "--no-progress", "--workers", "1", stdout=io.StringIO())
     clusters = list(Cluster.objects.order_by("pk"))
-    confirm_cluster(clusters[0].pk, members_of(clusters[0].pk), user=editor)
+    confirm_cluster(clusters[0].pk, seen_as(members_of(clusters[0].pk)), user=editor)
     first, second = Pair.objects.filter(left__in=members_of(clusters[1].pk)).order_by("pk")[:2]
     rejection = decide_pair(first.pk, "reject", user=editor)
     undone = decide_pair(second.pk, "version", user=editor)

@@ -206,7 +206,9 @@ def test_clusters_and_questions_are_as_if_the_article_had_never_been_there(store
 def test_what_editors_tied_together_stays_together(store: StoreArticle, mara: User) -> None:
     gone, *others = (store(newspaper=name) for name in ("A Post", "B Post", "C Post", "D Post"))
     cluster = make_cluster(gone, *others)
-    made = decisions.confirm_cluster(cluster.pk, [gone.pk, *(other.pk for other in others)], user=mara, note="Yes")
+    made = decisions.confirm_cluster(
+        cluster.pk, decisions.seen_as([gone.pk, *(other.pk for other in others)]), user=mara, note="Yes"
+    )
 
     carry_out(begin_articles([gone.pk], reason="Order of a court"))
 

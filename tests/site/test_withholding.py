@@ -87,7 +87,7 @@ def test_it_is_in_no_page_export_or_question_and_represents_no_cluster(marked: A
     later = store(newspaper="Harbour Post", date="2026-03-05")
     cluster = make_cluster(marked, later)
     user = make_user("ada", "editor")
-    decisions.confirm_cluster(cluster.pk, [marked.pk, later.pk], user=user)
+    decisions.confirm_cluster(cluster.pk, decisions.seen_as([marked.pk, later.pk]), user=user)
     pair = Pair.objects.get()
     assert Cluster.objects.get().kept_id == marked.pk
 
@@ -149,7 +149,7 @@ def test_the_doctor_finds_nothing_after_either(marked: Article, store: StoreArti
     others = [store(newspaper="Harbour Post", date=f"2026-03-0{day}") for day in (3, 4, 5)]
     cluster = make_cluster(marked, *others)
     user = make_user("ada", "editor")
-    decisions.confirm_cluster(cluster.pk, [marked.pk, *(other.pk for other in others)], user=user)
+    decisions.confirm_cluster(cluster.pk, decisions.seen_as([marked.pk, *(other.pk for other in others)]), user=user)
     make_pair(others[0], others[1], trigram=0.9)
     before = found()  # of pairs that no run has found
     withhold(marked.pk, reason="A dispute")

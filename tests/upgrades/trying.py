@@ -29,7 +29,7 @@ from dedup.detection.runs.requests import Wanted, request_run
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.integrations.tokens import make_token
 from dedup.models import Cluster, DetectionRun, Evidence, FittedModel, Pair, Profile, SavedView, Series, Webhook
-from dedup.review.answers.decisions import confirm_cluster, decide_pair, undo
+from dedup.review.answers.decisions import confirm_cluster, decide_pair, seen_as, undo
 from dedup.review.rules.rules import make_rule
 from newsdedup_site.doctor.examining import examine
 from newsdedup_site.models import KeyMap
@@ -201,7 +201,7 @@ def answers(editor: User) -> None:
     for cluster in Cluster.objects.order_by("pk"):
         articles_of_it = list(cluster.memberships.values_list("article_id", flat=True))
         if undecided.issuperset(Pair.objects.among(articles_of_it).values_list("pk", flat=True)):
-            confirm_cluster(cluster.pk, articles_of_it, user=editor)
+            confirm_cluster(cluster.pk, seen_as(articles_of_it), user=editor)
             break
     for kind in ("version", "template", "unsure"):
         decide_pair(Pair.objects.filter(state="undecided").latest("pk").pk, kind, user=editor)

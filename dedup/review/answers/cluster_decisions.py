@@ -32,9 +32,7 @@ from dedup.review.answers.history import with_actors
 MAX_PARTED = 45_000
 
 
-def split_cluster(
-    cluster_id: int, tick: Collection[int], seen: Collection[int] | str, *, user: Any, note: str = ""
-) -> Decision:
+def split_cluster(cluster_id: int, tick: Collection[int], seen: str, *, user: Any, note: str = "") -> Decision:
     """Append that the ticked articles of a cluster are no duplicates of the others; each part stays together.
 
     `seen` as for confirm_cluster. Raises ReviewError.
@@ -64,11 +62,11 @@ def _check_parts(cluster_id: int, one: list[int], other: list[int], members: lis
         )
 
 
-def merge_clusters(cluster_id: int, other: int, seen: Collection[int] | str, *, user: Any, note: str = "") -> Decision:
+def merge_clusters(cluster_id: int, other: int, seen: str, *, user: Any, note: str = "") -> Decision:
     """Append that two clusters are one: their kept articles are duplicates, and all stored pairs between them.
 
-    Decisions that say otherwise of these pairs are overridden. `seen` has the articles of the first cluster, as for
-    confirm_cluster. Raises ReviewError.
+    Decisions that say otherwise of these pairs are overridden. `seen` is of the first cluster, as for confirm_cluster.
+    Raises ReviewError.
     """
     with locked_review():
         if cluster_id == other:

@@ -123,10 +123,10 @@ def latest_decision(left: int, right: int) -> int:
     return latest or 0
 
 
-def confirm_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, note: str = "") -> Decision:
+def confirm_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "") -> Decision:
     """Append that all articles of a cluster are duplicates of each other.
 
-    `seen` has the articles that the editor saw, or their fingerprint. Raises StaleClusterError if they have changed.
+    `seen` is what seen_as says of the articles that the editor saw. Raises StaleClusterError if they have changed.
     """
     with locked_review():
         members = members_as_seen(cluster_id, seen)
@@ -137,7 +137,7 @@ def confirm_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, 
         return append_decision(decision, links, user=user, note=note)
 
 
-def reject_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, note: str = "") -> Decision:
+def reject_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "") -> Decision:
     """Append that no two articles of a cluster are duplicates, for example templates or extraction remnants.
 
     `seen` as for confirm_cluster. Raises ReviewError for more than MAX_DISSOLVED articles.
@@ -297,14 +297,13 @@ def seen_as(article_ids: Collection[int]) -> str:
     return f"{len(article_ids)}-{fingerprint(sorted(article_ids))}"
 
 
-def members_as_seen(cluster_id: int, seen: Collection[int] | str) -> list[int]:
+def members_as_seen(cluster_id: int, seen: str) -> list[int]:
     """Return the articles of a cluster if they are those that were seen. Raises StaleClusterError."""
     members = members_of(cluster_id)
-    if (seen if isinstance(seen, str) else seen_as(set(seen))) != seen_as(members):
-        number = seen.partition("-")[0] if isinstance(seen, str) else len(set(seen))
+    if seen != seen_as(members):
         raise StaleClusterError(
             f"The articles of cluster {cluster_id} have changed since you opened it "
-            f"(you saw {number}, now there are {len(members)}). Look again."
+            f"(you saw {seen.partition('-')[0]}, now there are {len(members)}). Look again."
         )
     return members
 

@@ -13,6 +13,7 @@ from dedup.detection.clustering.doubts import Doubt, doubts_of_cluster
 from dedup.detection.comparison.differences import Differences, compare_headlines, compare_texts
 from dedup.detection.comparison.shown_text import Segment
 from dedup.models import Cluster, Membership, Pair
+from dedup.review.answers.decisions import seen_as
 from dedup.review.queries.articles import compared_texts
 from dedup.review.queries.lists import rows_of_queue
 from dedup.review.questions.tabs import Question, question_of
@@ -83,7 +84,7 @@ class Text(NamedTuple):
 class Card(NamedTuple):
     """What the card of a cluster shows."""
 
-    article_ids: list[int]
+    seen: str  # of its articles, as the form sends it
     newspapers: int
     kept: Text
     others: list[Text]
@@ -96,7 +97,6 @@ def card_of(cluster: Cluster) -> Card | None:
     articles = _articles(cluster)
     if cluster.kept_id not in articles:
         return None
-    ids = sorted(articles)
     order = publication_order((article.pk, article.date, article.published_at) for article in articles.values())
     kept = articles[cluster.kept_id]
     by_text: dict[str, list[Article]] = {kept.content: []}
@@ -106,7 +106,7 @@ def card_of(cluster: Cluster) -> Card | None:
     same, others = texts[0], texts[1 : TEXTS_SHOWN + 1]
     same[1].sort(key=lambda article: article.pk != kept.pk)  # the kept one first, the others as they were
     return Card(
-        article_ids=ids,
+        seen=seen_as(articles),
         newspapers=len({article.newspaper_id for article in articles.values()}),
         kept=_text(kept, same[1]),
         others=[_text(kept, copies) for _, copies in others],

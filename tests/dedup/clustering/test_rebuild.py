@@ -136,7 +136,7 @@ def test_a_cluster_is_stored_with_its_days_its_size_its_state_and_its_weakest_ed
     assert row() == [b.pk, "proposed", 3, 0.7, b.date, c.date]
     decisions.decide_pair(alone.pk, "confirm", user=editor)
     assert row() == [b.pk, "proposed", 4, 0.7, b.date, d.date]
-    decisions.confirm_cluster(cluster.pk, [article.pk for article in (a, b, c, d)], user=editor)
+    decisions.confirm_cluster(cluster.pk, decisions.seen_as([article.pk for article in (a, b, c, d)]), user=editor)
     assert row() == [b.pk, "confirmed", 4, 1.0, b.date, d.date]
     [(articles, expected)] = expected_clusters().items()
     assert (articles, differs(cluster, expected)) == ((a.pk, b.pk, c.pk, d.pk), True)
@@ -231,12 +231,12 @@ def test_webhooks_are_told_what_happened_to_clusters(
     make_pair(b, c, trigram=0.9)
     rebuild_clusters([b.pk])
     decisions.keep_article(first, c.pk, user=editor)
-    decisions.confirm_cluster(first, [a.pk, b.pk, c.pk], user=editor)
+    decisions.confirm_cluster(first, decisions.seen_as([a.pk, b.pk, c.pk]), user=editor)
     rebuild_clusters()
     make_pair(c, d, verdict="similar", trigram=0.5)
     decisions.decide_pair(Pair.objects.get(right=d).pk, "confirm", user=editor)
     decisions.take_out(first, d.pk, user=editor)
-    number = decisions.confirm_cluster(first, [a.pk, b.pk, c.pk], user=editor).cluster_number
+    number = decisions.confirm_cluster(first, decisions.seen_as([a.pk, b.pk, c.pk]), user=editor).cluster_number
     assert told == [
         {"cluster.new": [first]},
         {"cluster.changed": [first]},

@@ -39,7 +39,7 @@ def ends() -> list[tuple[int, int]]:
 
 def confirm_cluster(cluster: Cluster, user: User) -> None:
     members = list(cluster.memberships.values_list("article", flat=True))
-    decisions.confirm_cluster(cluster.pk, members, user=user)
+    decisions.confirm_cluster(cluster.pk, decisions.seen_as(members), user=user)
 
 
 def test_pairs_are_spread_evenly() -> None:
@@ -91,7 +91,7 @@ def test_a_dissolved_cluster_and_an_article_taken_out_bring_twenty_each(articles
         make_pair(articles[1], article, trigram=0.9)
     rebuild_clusters()
     cluster = Cluster.objects.get()
-    decisions.reject_cluster(cluster.pk, [article.pk for article in articles[1:30]], user=user)
+    decisions.reject_cluster(cluster.pk, decisions.seen_as([article.pk for article in articles[1:30]]), user=user)
     found = decided_pairs()
     assert list(found.labels.values()) == ["N"] * 40
     assert len(found.left_out) == 9 + 8

@@ -12,6 +12,7 @@ from articles.models import Article
 from dedup.models import Cluster, Lease, Pair, Postponement
 from dedup.research.lessons import answers_missing
 from dedup.review.answers import batches, decisions
+from dedup.review.answers.decisions import seen_as
 from dedup.review.answers.history import pace, progress_of, sitting
 from dedup.review.queries.lists import PairSelection
 from dedup.review.questions.cards import Row, card_of, rows_of_tab
@@ -211,7 +212,7 @@ def test_rows_have_their_pair_or_their_cluster_in_the_order_of_the_questions(
     store: StoreArticle, doubtful: list[Pair], editor: User
 ) -> None:
     cluster = make_cluster(store(), store(newspaper="Coast Telegraph"), store(), score=0.95)
-    decisions.confirm_cluster(cluster.pk, cluster.memberships.values_list("article", flat=True), user=editor)
+    decisions.confirm_cluster(cluster.pk, seen_as(cluster.memberships.values_list("article", flat=True)), user=editor)
     put_off(Question("cluster", cluster.pk), editor)
     questions = [of_pair(doubtful[2]), Question("cluster", cluster.pk), of_pair(doubtful[0])]
 
@@ -254,7 +255,7 @@ def test_a_card_folds_equal_texts_and_puts_the_kept_article_first(copies: list[A
     decisions.keep_article(cluster.pk, copies[0].pk, user=editor)
     cluster.refresh_from_db()
     card = card_of(cluster)
-    assert card.article_ids == sorted(copied.pk for copied in copies)
+    assert card.seen == seen_as([copied.pk for copied in copies])
     assert (card.newspapers, card.left_out, card.doubts) == (2, 0, [])
     # The kept one first, then by publication.
     assert [copied.article for copied in card.kept.copies] == [copies[0], copies[3], copies[4]]

@@ -31,7 +31,7 @@ def answer_sample(batch: Batch, user: User, kind: str = "confirm") -> None:
             decisions.decide_pair(asked.pair_id, kind, user=user)
         else:
             members = Membership.objects.filter(cluster=asked.cluster_id).values_list("article", flat=True)
-            decisions.confirm_cluster(asked.cluster_id or 0, list(members), user=user)
+            decisions.confirm_cluster(asked.cluster_id or 0, decisions.seen_as(list(members)), user=user)
 
 
 def states(pairs: list[Pair]) -> list[str]:

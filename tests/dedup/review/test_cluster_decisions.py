@@ -10,6 +10,7 @@ from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, Decision, Link, Pair, Profile
 from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, preview, split_cluster
+from dedup.review.answers.decisions import seen_as
 from tests.conftest import StoreArticle
 from tests.factories import clusters, make_cluster, make_pair
 
@@ -24,7 +25,7 @@ def test_a_split_cluster_stays_split_until_it_is_undone(store: StoreArticle, edi
     a, b, c, d = (store() for _ in range(4))
     cluster = make_cluster(a, b, c, d)  # each held to the first
     confirmed = decisions.decide_pair(Pair.objects.get(left=a, right=c).pk, "confirm", user=editor)
-    seen = decisions.seen_as(ids(a, b, c, d))
+    seen = seen_as(ids(a, b, c, d))
 
     shown = preview(lambda: split_cluster(cluster.pk, ids(c, d), seen, user=editor), ids(a, b, c, d))
     assert [(group.number, [article.pk for article in group.articles]) for group in shown.clusters] == [
@@ -48,8 +49,8 @@ def test_a_split_cluster_stays_split_until_it_is_undone(store: StoreArticle, edi
 def test_a_confirmed_cluster_is_split_into_confirmed_ones(store: StoreArticle, editor: User) -> None:
     articles = [store() for _ in range(5)]
     cluster = make_cluster(*articles)
-    decisions.confirm_cluster(cluster.pk, ids(*articles), user=editor)
-    split_cluster(cluster.pk, ids(*articles[3:]), ids(*articles), user=editor)
+    decisions.confirm_cluster(cluster.pk, seen_as(ids(*articles)), user=editor)
+    split_cluster(cluster.pk, ids(*articles[3:]), seen_as(ids(*articles)), user=editor)
 
     assert clusters() == [ids(*articles[:3]), ids(*articles[3:])]
     assert set(Cluster.objects.values_list("state", flat=True)) == {"confirmed"}
@@ -62,12 +63,12 @@ def test_merged_clusters_are_one_whatever_was_said_before(store: StoreArticle, e
     rejected = decisions.decide_pair(between.pk, "reject", user=editor)
     unsure = decisions.decide_pair(Pair.objects.get(left=a, right=b).pk, "unsure", user=editor)
 
-    shown = preview(lambda: merge_clusters(first.pk, second.pk, ids(a, b), user=editor), ids(a, b, c, d))
+    shown = preview(lambda: merge_clusters(first.pk, second.pk, seen_as(ids(a, b)), user=editor), ids(a, b, c, d))
     assert [(cluster.number, cluster.size) for cluster in shown.clusters] == [(first.pk, 4)]
     assert [decision for decision, _ in shown.overridden] == [rejected]
     assert clusters() == [ids(a, b), ids(c, d)]
 
-    merged = merge_clusters(first.pk, second.pk, ids(a, b), user=editor)
+    merged = merge_clusters(first.pk, second.pk, seen_as(ids(a, b)), user=editor)
     rebuild_clusters()
     assert clusters() == [ids(a, b, c, d)]
     between.refresh_from_db()
@@ -110,12 +111,12 @@ def test_a_preview_shows_the_largest_clusters_first_and_what_is_in_none(
     assert (shown.alone.kept_id, shown.alone.confirmed) == (None, False)
     assert (shown.pairs_decided, shown.overridden, shown.overridden_left_out) == (5, [], 0)
 
-    split = lambda: split_cluster(cluster.pk, ids(*articles[:2]), ids(*articles), user=editor)  # noqa: E731
+    split = lambda: split_cluster(cluster.pk, ids(*articles[:2]), seen_as(ids(*articles)), user=editor)  # noqa: E731
     monkeypatch.setattr("dedup.review.answers.cluster_decisions.ARTICLES_SHOWN", 3)
     shown = preview(split, ids(*articles))
     assert [(group.size, len(group.articles), group.left_out) for group in shown.clusters] == [(4, 3, 1), (2, 2, 0)]
     assert [group.number for group in shown.clusters] == [cluster.pk, None]
-    confirm = lambda: decisions.confirm_cluster(cluster.pk, ids(*articles), user=editor)  # noqa: E731
+    confirm = lambda: decisions.confirm_cluster(cluster.pk, seen_as(ids(*articles)), user=editor)  # noqa: E731
     assert [group.confirmed for group in preview(confirm, ids(*articles)).clusters] == [True]
     assert not Decision.objects.exists()
 

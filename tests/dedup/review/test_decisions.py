@@ -14,7 +14,7 @@ from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, Link, Membership, Pair, Profile
 from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, split_cluster
-from dedup.review.answers.decisions import declare_pair, latest_decision
+from dedup.review.answers.decisions import declare_pair, latest_decision, seen_as
 from dedup.review.readings.second_readings import answer_collision, read_again, settle
 from tests.commands import called
 from tests.dedup.passes.finding import WIRE
@@ -70,7 +70,7 @@ def test_a_decision_that_is_sent_again_is_stored_once(four, editor) -> None:
     cluster = Membership.objects.get(article=four[0]).cluster_id
     other = get_user_model().objects.create_user("nils")
     for _ in range(2):
-        confirmed = decisions.confirm_cluster(cluster, four, user=editor, note="one wire")
+        confirmed = decisions.confirm_cluster(cluster, seen_as(four), user=editor, note="one wire")
         kept = decisions.keep_article(cluster, four[2], user=editor)
     # The choice of the article came in between, so the second confirmation is a decision of its own.
     assert list(Decision.objects.order_by("pk").values_list("kind", flat=True)) == [
@@ -78,12 +78,12 @@ def test_a_decision_that_is_sent_again_is_stored_once(four, editor) -> None:
     ]  # fmt: skip
     assert decisions.keep_article(cluster, four[2], user=editor) == kept
     assert Decision.objects.count() == 4
-    again = decisions.confirm_cluster(cluster, four, user=editor, note="one wire")
-    assert decisions.confirm_cluster(cluster, four, user=editor, note="one wire") == again != confirmed
-    assert decisions.confirm_cluster(cluster, four, user=other, note="one wire") != again
+    again = decisions.confirm_cluster(cluster, seen_as(four), user=editor, note="one wire")
+    assert decisions.confirm_cluster(cluster, seen_as(four), user=editor, note="one wire") == again != confirmed
+    assert decisions.confirm_cluster(cluster, seen_as(four), user=other, note="one wire") != again
     before = Decision.objects.count()
-    decisions.undo(decisions.confirm_cluster(cluster, four, user=other, note="one wire").pk, user=other)
-    decisions.confirm_cluster(cluster, four, user=other, note="one wire")
+    decisions.undo(decisions.confirm_cluster(cluster, seen_as(four), user=other, note="one wire").pk, user=other)
+    decisions.confirm_cluster(cluster, seen_as(four), user=other, note="one wire")
     assert Decision.objects.count() == before + 2
 
 
@@ -111,7 +111,7 @@ def test_the_rest_stays_together_when_the_link_between_is_taken_out(store, edito
     ids = chain(store, 0, 2, 4)
     number = Cluster.objects.get().pk
     if confirm:
-        decisions.confirm_cluster(number, ids, user=editor)
+        decisions.confirm_cluster(number, seen_as(ids), user=editor)
     decision = decisions.take_out(number, ids[1], user=editor)
     assert clusters() == [[ids[0], ids[2]]]
     assert Cluster.objects.get().state == ("confirmed" if confirm else "proposed")
@@ -127,11 +127,11 @@ def test_a_pair_that_is_found_after_a_decision_on_its_cluster_is_decided(store, 
     number = Cluster.objects.get().pk
     assert not Pair.objects.filter(left=ids[0], right=ids[2]).exists()
     if act == "confirm":
-        decisions.confirm_cluster(number, ids, user=editor)
+        decisions.confirm_cluster(number, seen_as(ids), user=editor)
     elif act == "take_out":
         decisions.take_out(number, ids[2], user=editor)
     else:
-        decisions.reject_cluster(number, ids, user=editor)
+        decisions.reject_cluster(number, seen_as(ids), user=editor)
     Profile.objects.update(settings={"trigram": {"threshold": 0.4}})
     find_duplicates()
     assert pair(ids[0], ids[2]).state == ("confirmed" if act == "confirm" else "rejected")
@@ -191,7 +191,7 @@ def test_every_decision_stores_what_it_is_about_and_what_it_says(store, editor) 
         decided = decisions.decide_pair(number_of_pair, kind, **said)
         assert stored(decided) == (number_of_pair, None, None, [a, b], None, [(a, b, link)])
     whole = (None, number, None, ids[:4])
-    assert stored(decisions.confirm_cluster(number, ids[:4], **said)) == (
+    assert stored(decisions.confirm_cluster(number, seen_as(ids[:4]), **said)) == (
         *whole, None, [(a, article, "must") for article in (b, c, d)],
     )  # fmt: skip
     assert stored(decisions.take_out(number, c, **said)) == (
@@ -202,16 +202,16 @@ def test_every_decision_stores_what_it_is_about_and_what_it_says(store, editor) 
         *whole, a, [(a, b, "cannot"), (a, c, "cannot"), (a, d, "cannot"), (b, c, "stay"), (c, d, "stay")],
     )  # fmt: skip
     assert stored(decisions.keep_article(number, d, **said)) == (*whole, d, [])
-    assert stored(split_cluster(number, [c, d], ids[:4], **said)) == (
+    assert stored(split_cluster(number, [c, d], seen_as(ids[:4]), **said)) == (
         *whole, None, [(a, c, "cannot"), (a, d, "cannot"), (b, c, "cannot"), (b, d, "cannot"), (c, d, "stay")],
     )  # fmt: skip
     decisions.keep_article(number, b, user=editor)
     decisions.keep_article(other, f, user=editor)
-    assert stored(merge_clusters(number, other, ids[:4], **said)) == (
+    assert stored(merge_clusters(number, other, seen_as(ids[:4]), **said)) == (
         None, number, None, ids, None,
         [(a, b, "stay"), (b, c, "stay"), (b, f, "must"), (c, d, "stay"), (e, f, "stay")],
     )  # fmt: skip
-    assert stored(decisions.reject_cluster(number, ids[:4], **said)) == (
+    assert stored(decisions.reject_cluster(number, seen_as(ids[:4]), **said)) == (
         *whole, None, [(*ends, "cannot") for ends in combinations(ids[:4], 2)],
     )  # fmt: skip
     assert stored(decisions.confirm_group(group.pk, seen=group.fingerprint, **said)) == (
@@ -227,7 +227,7 @@ def test_a_decision_of_an_hour_ago_or_on_other_articles_is_not_taken_for_the_sam
     one, other = make_cluster(*first).pk, make_cluster(*second).pk
 
     def confirm(number: int, articles: list[Article]) -> int:
-        return decisions.confirm_cluster(number, [article.pk for article in articles], user=editor).pk
+        return decisions.confirm_cluster(number, seen_as([article.pk for article in articles]), user=editor).pk
 
     with time_machine.travel(dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC), tick=False) as clock:
         made = confirm(one, first)
@@ -244,7 +244,7 @@ def test_the_decisions_on_a_pair_are_its_own_and_those_that_link_its_articles(st
     cluster = make_cluster(*articles)
     first, last = pair(articles[0].pk, articles[1].pk), pair(articles[0].pk, articles[2].pk)
     of_pair = decisions.decide_pair(first.pk, "unsure", user=editor)
-    of_cluster = decisions.confirm_cluster(cluster.pk, [article.pk for article in articles], user=editor)
+    of_cluster = decisions.confirm_cluster(cluster.pk, seen_as([article.pk for article in articles]), user=editor)
     undone = decisions.undo(of_pair.pk, user=editor)
     assert list(decisions.decisions_on(first)) == [undone, of_cluster, of_pair]
     assert list(decisions.decisions_on(last)) == [of_cluster]

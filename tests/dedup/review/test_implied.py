@@ -115,8 +115,8 @@ def act(numbers: random.Random, articles: list[int], editor: User) -> None:
         members = sorted(cluster.memberships.values_list("article", flat=True))
         one = numbers.choice(members)
         numbers.choice([
-            lambda: decisions.confirm_cluster(cluster.pk, members, user=editor),
-            lambda: decisions.reject_cluster(cluster.pk, members, user=editor),
+            lambda: decisions.confirm_cluster(cluster.pk, decisions.seen_as(members), user=editor),
+            lambda: decisions.reject_cluster(cluster.pk, decisions.seen_as(members), user=editor),
             lambda: decisions.take_out(cluster.pk, one, user=editor),
             lambda: split(numbers, cluster, members, editor),
             lambda: merge(cluster, numbers.choice(clusters), members, editor),
@@ -155,7 +155,7 @@ def split(numbers: random.Random, cluster: Cluster, members: list[int], editor: 
     """Split a cluster: each part is whole, and shares no cluster with the other."""
     part = sorted(numbers.sample(members, numbers.randint(1, len(members) - 1)))
     rest = sorted(set(members) - set(part))
-    split_cluster(cluster.pk, part, members, user=editor)
+    split_cluster(cluster.pk, part, decisions.seen_as(members), user=editor)
     assert len({*clusters_of(part)}) == len({*clusters_of(rest)}) == 1
     assert {*clusters_of(part)} != {*clusters_of(rest)} or {*clusters_of(part)} == {None}
 
@@ -164,7 +164,7 @@ def merge(cluster: Cluster, other: Cluster, members: list[int], editor: User) ->
     """Merge two clusters: all of their articles share one."""
     if cluster != other:
         every = [*members, *other.memberships.values_list("article", flat=True)]
-        merge_clusters(cluster.pk, other.pk, members, user=editor)
+        merge_clusters(cluster.pk, other.pk, decisions.seen_as(members), user=editor)
         assert len(set(clusters_of(every))) == 1
         assert clusters_of(every)[0] is not None
 

@@ -108,7 +108,7 @@ def answer(rng: random.Random, made: list[Decision], editor: User) -> Decision:
         if act == "take out":
             return decisions.take_out(cluster.pk, rng.choice(members), user=editor)
         by_act = {"confirm": decisions.confirm_cluster, "reject": decisions.reject_cluster}
-        return by_act[act](cluster.pk, members, user=editor)
+        return by_act[act](cluster.pk, decisions.seen_as(members), user=editor)
     pair = rng.choice(list(Pair.objects.order_by("pk")))
     return decisions.decide_pair(pair.pk, rng.choice(KINDS), user=editor)
 

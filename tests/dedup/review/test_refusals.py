@@ -15,7 +15,7 @@ from dedup.detection.clustering.rebuild import rebuild_clusters
 from dedup.models import Batch, Decision, DenseGroup, PageFetch, Pair, SampleLabel, SecondReading, Series
 from dedup.research.sampling import Plan, draw
 from dedup.review.answers import batches, cluster_decisions, decisions
-from dedup.review.answers.decisions import ReviewError
+from dedup.review.answers.decisions import ReviewError, seen_as
 from dedup.review.readings import second_readings, validation
 from dedup.review.rules import rules as series_rules
 from dedup.review.rules import trials as fetches
@@ -84,21 +84,21 @@ def test_a_decision_on_a_cluster_that_cannot_be_made(
     gone = f"Cluster {number + 1} no longer exists; its articles have been clustered again."
     elsewhere = f"Article 0 is no longer in cluster {number}. Look again."
     for act, said in (
-        (lambda: decisions.confirm_cluster(number + 1, ids, user=editor), gone),
-        (lambda: decisions.confirm_cluster(number, [*ids[:2], *ids[:2]], user=editor), seen_two),
-        (lambda: decisions.reject_cluster(number, decisions.seen_as(ids[1:]), user=editor), seen_two),
+        (lambda: decisions.confirm_cluster(number + 1, seen_as(ids), user=editor), gone),
+        (lambda: decisions.confirm_cluster(number, seen_as(ids[:2]), user=editor), seen_two),
+        (lambda: decisions.reject_cluster(number, seen_as(ids[1:]), user=editor), seen_two),
         (lambda: decisions.take_out(number, 0, user=editor), elsewhere),
         (lambda: decisions.keep_article(number, 0, user=editor), elsewhere),
     ):
         assert refused(act, stale) == said
     monkeypatch.setattr(decisions, "MAX_DISSOLVED", 2)
-    assert refused(lambda: decisions.reject_cluster(number, ids, user=editor)) == (
+    assert refused(lambda: decisions.reject_cluster(number, seen_as(ids), user=editor)) == (
         "The cluster has 3 articles; at most 2 can be dissolved. Run a stricter profile to get smaller clusters, or "
         "make a rule on its dense group, if it has one."
     )
     assert not Decision.objects.exists()
     monkeypatch.setattr(decisions, "MAX_DISSOLVED", 3)
-    assert decisions.reject_cluster(number, ids, user=editor).links.count() == 3
+    assert decisions.reject_cluster(number, seen_as(ids), user=editor).links.count() == 3
 
 
 def test_a_split_or_a_merger_that_cannot_be_made(
@@ -108,7 +108,7 @@ def test_a_split_or_a_merger_that_cannot_be_made(
     ids = [article.pk for article in articles]
     number = make_cluster(*articles).pk
     split: Callable[..., str] = lambda *part: refused(  # noqa: E731
-        lambda: cluster_decisions.split_cluster(number, part, ids, user=editor)
+        lambda: cluster_decisions.split_cluster(number, part, seen_as(ids), user=editor)
     )
     assert split(ids[0], 0, -1) == f"Article -1 is not in cluster {number}. Look again."
     assert split() == "You ticked 0 of 4 articles; to split a cluster, tick at least one and not all."
@@ -117,14 +117,14 @@ def test_a_split_or_a_merger_that_cannot_be_made(
     assert split(ids[0], ids[2]) == (
         "The parts have 2 and 2 articles, which is 4 pairs; at most 3 can be separated at once. Tick fewer articles."
     )
-    assert refused(lambda: cluster_decisions.merge_clusters(number, number, ids, user=editor)) == (
+    assert refused(lambda: cluster_decisions.merge_clusters(number, number, seen_as(ids), user=editor)) == (
         f"Cluster {number} cannot be merged with itself; name another cluster."
     )
     stale = decisions.StaleClusterError
-    refused(lambda: cluster_decisions.merge_clusters(number, number + 1, ids, user=editor), stale)
-    refused(lambda: cluster_decisions.split_cluster(number, ids[:1], ids[:3], user=editor), stale)
+    refused(lambda: cluster_decisions.merge_clusters(number, number + 1, seen_as(ids), user=editor), stale)
+    refused(lambda: cluster_decisions.split_cluster(number, ids[:1], seen_as(ids[:3]), user=editor), stale)
     assert not Decision.objects.exists()
-    made = cluster_decisions.split_cluster(number, ids[3:], ids, user=editor)  # 3 pairs
+    made = cluster_decisions.split_cluster(number, ids[3:], seen_as(ids), user=editor)  # 3 pairs
     assert made.links.filter(kind="cannot").count() == 3
 
 

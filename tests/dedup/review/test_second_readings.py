@@ -34,7 +34,9 @@ def test_a_pair_waits_for_another_editor_if_one_editor_alone_decided_it(
     decisions.undo(undone.decisions.get().pk, user=editor)
     changed = decisions.decide_pair(open_again.pk, "reject", user=editor)
     cluster = make_cluster(store(), store(newspaper="Coast Telegraph"))
-    decisions.confirm_cluster(cluster.pk, cluster.memberships.values_list("article", flat=True), user=editor)
+    decisions.confirm_cluster(
+        cluster.pk, decisions.seen_as(cluster.memberships.values_list("article", flat=True)), user=editor
+    )
 
     assert waiting(other) == {decided.pk, open_again.pk}
     assert waiting(editor) == set()

@@ -283,7 +283,7 @@ def test_a_rejection_that_confirmations_outweigh_is_told(
     first, second, third = store(), store(), store()
     cluster = make_cluster(first, second, third)
     pair = make_pair(second, third, trigram=0.7)
-    decision = decisions.confirm_cluster(cluster.pk, [first.pk, second.pk, third.pk], user=editor)
+    decision = decisions.confirm_cluster(cluster.pk, decisions.seen_as([first.pk, second.pk, third.pk]), user=editor)
     answer = decide(editor_client, pair, "reject", seen=str(decision.pk))
 
     page = editor_client.get(answer["Location"]).content.decode()
@@ -316,7 +316,7 @@ def test_the_history_of_the_pair_is_below_with_decisions_on_its_cluster(
 
     first, second = store(), store()
     cluster = make_cluster(first, second)
-    decisions.confirm_cluster(cluster.pk, [first.pk, second.pk], user=editor)
+    decisions.confirm_cluster(cluster.pk, decisions.seen_as([first.pk, second.pk]), user=editor)
     page = shown(editor_client, Pair.objects.get(left=first))
 
     assert "Decided:" in page

@@ -28,7 +28,7 @@ from dedup.integrations.webhooks import (
     send_test,
 )
 from dedup.models import Cluster, Delivery, Pair, Webhook
-from dedup.review.answers.decisions import confirm_cluster, keep_article, take_out
+from dedup.review.answers.decisions import confirm_cluster, keep_article, seen_as, take_out
 from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller, problem
 from tests.factories import make_cluster, make_pair, make_user
@@ -101,7 +101,7 @@ def test_exactly_what_happens_to_clusters_is_queued(mara: User, store: StoreArti
     assert Delivery.objects.count() == 4
 
     Delivery.objects.all().delete()
-    confirm_cluster(pair.pk, [article.pk for article in articles[:2]], user=mara)
+    confirm_cluster(pair.pk, seen_as([article.pk for article in articles[:2]]), user=mara)
     assert queued() == [("cluster.confirmed", [pair.pk])]
     Delivery.objects.all().delete()
     keep_article(three.pk, articles[4].pk, user=mara)
