@@ -37,7 +37,7 @@ def copy_of(profile: Profile) -> Profile:
 
 
 class ProfileForm(forms.ModelForm[Profile]):
-    """A form with a field for each declared setting of every pass. A new profile is a copy of the default one."""
+    """A form with a field for each declared setting of every pass."""
 
     class Meta:
         model = Profile
@@ -45,9 +45,6 @@ class ProfileForm(forms.ModelForm[Profile]):
         widgets = {"nightly_at": forms.TimeInput(format="%H:%M", attrs={"type": "time"})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if kwargs.get("instance") is None:
-            default = Profile.objects.filter(is_default=True).first()
-            kwargs["instance"] = copy_of(default) if default else Profile()
         super().__init__(*args, **kwargs)
         for name, detection_pass in PASSES.items():
             stored = (self.instance.settings or {}).get(name, {})

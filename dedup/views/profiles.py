@@ -30,7 +30,7 @@ def profile_new(request: EditorRequest) -> HttpResponse:
     wanted = read_number(request.GET.get("copy", ""))
     copied = None if wanted is None else Profile.objects.filter(pk=wanted).first()
     source = copied or Profile.objects.filter(is_default=True).first()
-    form = ProfileForm(request.POST or None, instance=copy_of(source) if source else None)
+    form = ProfileForm(request.POST or None, instance=copy_of(source) if source else Profile())
     return _form_page(request, form, source=source)
 
 

@@ -230,13 +230,13 @@ VIEWED = {
     "articles.article", "articles.articleurl", "articles.newspaper", "articles.newspaperalias",
     "articles.newspapermerge", "articles.repeatedsentence", "articles.whitelistedsentence", "auth.group",
     "auth.user", "dedup.cluster", "dedup.decision", "dedup.detectionrun", "dedup.evidence", "dedup.fittedmodel",
-    "dedup.pair", "dedup.profile", "dedup.series",
+    "dedup.pair", "dedup.series",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("role", "viewed", "added"),
-    [("admin", VIEWED, {"articles.newspaper", "articles.newspaperalias", "dedup.profile"}), ("editor", set(), set())],
+    [("admin", VIEWED, {"articles.newspaper", "articles.newspaperalias"}), ("editor", set(), set())],
 )
 def test_what_the_settings_show_and_take(role: str, viewed: set[str], added: set[str]) -> None:
     client = client_of(role)

@@ -21,7 +21,7 @@ def default_profile() -> Profile:
     """Return the profile that is used when none is named. Raises ProfileError if there is none."""
     profile = Profile.objects.filter(is_default=True).first()
     if profile is None:
-        raise ProfileError("no profile is the default; tick “is default” on one in the admin, or name a profile")
+        raise ProfileError("no profile is the default; tick “is default” on the page of one, or name a profile")
     return profile
 
 
