@@ -4,19 +4,17 @@ The setting STORIES_PUBLIC opens them to everybody. They show the headline, the 
 """
 
 import datetime
-import hashlib
 import re
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.cache import get_conditional_response
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.html import format_html, format_html_join
-from django.utils.http import http_date, quote_etag
+from django.utils.http import http_date
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import conditional_page, require_POST
 
 from articles.paging import page_of
 from dedup.integrations.tokens import TokenError, allows, find_token, make_token
@@ -51,19 +49,17 @@ def story(request: HttpRequest, number: int) -> HttpResponse:
     return render(request, "stories/story.html", {"story": shown, "copies": copies, "most": COPIES_SHOWN})
 
 
+@conditional_page
 def stories_feed(request: HttpRequest) -> HttpResponse:
     """Send the newest stories as an Atom feed, with the filter of the address."""
     filterset = StoryFilter(request.GET, listed_stories())
     if not filterset.form.is_valid():
         return bad_request("; ".join(reasons_of(filterset.form)))
     found = stories_of(filterset.qs[:FEED_STORIES])
-    text = _atom(request, found)
-    etag = quote_etag(hashlib.sha256(text.encode()).hexdigest())
-    newest = max((entry.changed_at for entry in found), default=None)
-    answer = HttpResponse(text, content_type="application/atom+xml; charset=utf-8", headers={"ETag": etag})
-    if newest:
+    answer = HttpResponse(_atom(request, found), content_type="application/atom+xml; charset=utf-8")
+    if newest := max((entry.changed_at for entry in found), default=None):
         answer["Last-Modified"] = http_date(newest.timestamp())
-    return get_conditional_response(request, etag, None, answer) or answer
+    return answer
 
 
 def stories_feed_of(request: HttpRequest, token: str) -> HttpResponse:

@@ -14,7 +14,7 @@ from articles.numbers import counted
 from dedup.declarations import SettingEffect, setting
 from dedup.detection.kernels.inverted_index import HASHES, CountedShingles, ScoredPairs, contained_texts
 from dedup.detection.kernels.masked_shingles import Hashes, ShingleSets
-from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
+from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.tokens import IntArray, concatenated, distinct, occurring
 from dedup.detection.passes.base import (
     BRODER_1997,
@@ -164,21 +164,9 @@ class ContainmentPass(MemberPass):
             most_texts=config.most_articles,
             minimum_shared=1,
         )
-        return _explained(*scored(left, right, ids, parts), len(common), config)
-
-
-def _explained(score: float, shared: int, shingles: int, common: int, config: ContainmentConfig) -> Explanation:
-    evidence = {"shared": shared, "shingles": shingles}
-    ignored = f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
-    found = f"They share {_shingles(shared)} that few articles have, of {shingles:,} in the shorter article."
-    found += ignored if common > shared else ""
-    if shared < config.minimum_shared:
-        why = f"{found} At least {config.minimum_shared:,} are needed."
-        return Explanation(False, why, score, config.threshold, evidence)
-    reached = score >= config.threshold - TOLERANCE
-    level = "reaches" if reached else "is below"
-    why = f"{found} The score {level} the threshold of {config.threshold:g}."
-    return Explanation(reached, why, score, config.threshold, evidence)
+        found = scored(left, right, ids, parts)
+        said = f"They share {_shingles(found[1])} that few articles have, of {found[2]:,} in the shorter article."
+        return self.explained(said, found, len(common), config, config.minimum_shared)
 
 
 def _shingles(count: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.passes.keyed import Key, KeyedArticle, KeyedPass, Words
+from dedup.detection.passes.keyed import Key, KeyedArticle, KeyedPass, Words, articles_of_a_key
 from dedup.detection.types import Mark
 
 # A text that comes back under other headlines after so many days is page text, not a story.
@@ -38,14 +38,11 @@ class ExactConfig(PassConfig):
         label="Most headlines over one text",
         effect=SettingEffect.SAME,
     )
-    largest_group: int = setting(
+    largest_group: int = articles_of_a_key(
         50,
-        range=(2, 1000),
-        unit="articles",
-        help="In a larger group of equal texts, each article is paired only with the first one, not with all others.",
-        source="50 equal texts already make 1,225 pairs",
-        label="Equal texts that are all paired",
-        effect=SettingEffect.MORE_IF_HIGHER,
+        "In a larger group of equal texts, each article is paired only with the first one, not with all others.",
+        "50 equal texts already make 1,225 pairs",
+        "Equal texts that are all paired",
     )
 
 

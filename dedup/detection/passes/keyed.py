@@ -14,6 +14,7 @@ from operator import itemgetter
 from string import Template
 from typing import Any, ClassVar, NamedTuple
 
+from dedup.declarations import SettingEffect, setting
 from dedup.detection.article_sql import article_sql, scope_parameters
 from dedup.detection.kernels.masked_shingles import READ_CHARACTERS, has_contents
 from dedup.detection.passes.base import Connection, Explanation, Pass, Reach, Spread, too_far
@@ -52,6 +53,19 @@ class Key:
         statements = ("".join(shared_sql), _TWO_SQL, _KEYS_SQL)
         shared, two, keys = (article_sql(Template(statement).substitute(values), "article") for statement in statements)
         return shared, two, keys
+
+
+def articles_of_a_key(default: int, help_text: str, source: str, label: str) -> Any:
+    """Declare how many articles may have a key."""
+    return setting(
+        default,
+        range=(2, 1000),
+        unit="articles",
+        help=help_text,
+        source=source,
+        label=label,
+        effect=SettingEffect.MORE_IF_HIGHER,
+    )
 
 
 # In one scan. Materialized, or each key would be made twice: to ask whether it is null, too. With OFFSET 0, only

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup.detection.kernels.inverted_index import ScoredPairs, kept_pairs
-from dedup.detection.kernels.parity_join import DayRange
+from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
 from dedup.detection.kernels.sentences import SentenceSets
 from dedup.detection.kernels.tokens import IntArray, Ragged
-from dedup.detection.passes.base import Connection, PreparedPass, Reach, Spread
+from dedup.detection.passes.base import Connection, Explanation, PreparedPass, Reach, Spread
 from dedup.detection.passes.reading import first_row, read_fresh
 from dedup.detection.types import Candidate, Tally, Window
 
@@ -89,6 +89,23 @@ class MemberPass(PreparedPass):
             if part.sizes is not None:
                 tally.kept.append(kept_pairs(part, ids).tobytes())
             yield from self.candidates(part.reaching(config.threshold), ids)
+
+    def explained(
+        self, found: str, scored: tuple[float, int, int], common: int, config: Any, least: int = 0
+    ) -> Explanation:
+        """Return whether two articles are proposed that are `scored`; `found` says what they share.
+
+        They share `least` members or more, of which `common` are in both, however many articles have them.
+        """
+        score, shared, members = scored
+        if common > shared:
+            found += f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
+        evidence = {"shared": shared, self.members: members}
+        if shared < least:
+            return Explanation(False, f"{found} At least {least:,} are needed.", score, config.threshold, evidence)
+        reached = score >= config.threshold - TOLERANCE
+        why = f"{found} The score {'reaches' if reached else 'is below'} the threshold of {config.threshold:g}."
+        return Explanation(reached, why, score, config.threshold, evidence)
 
     def candidates(self, pairs: ScoredPairs, ids: IntArray) -> Iterator[Candidate]:
         """Yield pairs of articles, whose ids these are, as candidates."""

@@ -6,9 +6,8 @@ The other passes that compare parts of texts take all numbers for one, so what c
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig, Reach, days_compared
-from dedup.detection.passes.keyed import Key, KeyedPass, Words
+from dedup.detection.passes.keyed import Key, KeyedPass, Words, articles_of_a_key
 
 # Five digits or more, not round, of which normalised texts have blanks between thousands: 289649, 289 649, 5 944 286.
 _NUMBER = r"\m(?:\d{5,}|\d{2,3}(?: \d{3})+|\d(?: \d{3}){2,})\M"
@@ -19,15 +18,12 @@ class NumbersConfig(PassConfig):
     """Settings of the numbers pass."""
 
     day_window: int = days_compared(31, "a choice: a month, after which a form is filled in again")
-    largest_group: int = setting(
+    largest_group: int = articles_of_a_key(
         10,
-        range=(2, 1000),
-        unit="articles",
-        help="Numbers that more articles than this have one after the other within these days, such as those of "
+        "Numbers that more articles than this have one after the other within these days, such as those of "
         "telephones, are ignored.",
-        source="33,249 news articles: 283 pairs, 116 of which the other passes find too",
-        label="Most articles with the same numbers",
-        effect=SettingEffect.MORE_IF_HIGHER,
+        "33,249 news articles: 283 pairs, 116 of which the other passes find too",
+        "Most articles with the same numbers",
     )
 
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.passes.keyed import Key, KeyedPass, Words
+from dedup.detection.passes.keyed import Key, KeyedPass, Words, articles_of_a_key
 from dedup.detection.types import Mark
 
 # Five digits or more after a separator, or after letters as in article289.html. With letters behind, they are a hash.
@@ -23,14 +22,11 @@ _FORMS = "DDMMYY MMDDYY YYMMDD FMDDFMMMYYYY FMMMFMDDYYYY"
 class PostConfig(PassConfig):
     """Settings of the post pass."""
 
-    largest_group: int = setting(
+    largest_group: int = articles_of_a_key(
         5,
-        range=(2, 1000),
-        unit="articles",
-        help="A number in the URLs of more articles than this is that of a section or an author and is ignored.",
-        source="33,249 articles of 12 newspapers: of 509 numbers in several URLs, none is in more than 5",
-        label="Most articles with one number",
-        effect=SettingEffect.MORE_IF_HIGHER,
+        "A number in the URLs of more articles than this is that of a section or an author and is ignored.",
+        "33,249 articles of 12 newspapers: of 509 numbers in several URLs, none is in more than 5",
+        "Most articles with one number",
     )
 
 

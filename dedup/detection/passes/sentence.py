@@ -16,7 +16,7 @@ from dedup.declarations import setting
 from dedup.detection.article_sql import article_sql, scope_parameters
 from dedup.detection.kernels.inverted_index import ScoredPairs
 from dedup.detection.kernels.masked_shingles import SHINGLE_WORDS, masked_shingle_sets, words_of
-from dedup.detection.kernels.parity_join import TOLERANCE, DayRange
+from dedup.detection.kernels.parity_join import DayRange
 from dedup.detection.kernels.sentences import (
     RepeatedSentences,
     SentenceSets,
@@ -203,14 +203,9 @@ class SentencePass(MadeMemberPass):
             threshold=0.0,
             weighted=config.weighted,
         )
-        score, shared, sentences = scored(left, right, ids, parts)
-        reached = score >= config.threshold - TOLERANCE
-        ignored = f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
-        why = (
-            f"They share {counted(shared, 'sentence')} of {sentences:,} in both.{ignored if common > shared else ''} "
-            f"The score {'reaches' if reached else 'is below'} the threshold of {config.threshold:g}."
-        )
-        return Explanation(reached, why, score, config.threshold, {"shared": shared, "sentences": sentences})
+        found = scored(left, right, ids, parts)
+        said = f"They share {counted(found[1], 'sentence')} of {found[2]:,} in both."
+        return self.explained(said, found, common, config)
 
 
 def _chosen(articles: ArticleSentences, config: SentenceConfig) -> SentenceSets:

@@ -8,7 +8,7 @@ from articles.normalization.text import UNSPACED
 from articles.normalization.titles import tells_apart
 from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.passes.keyed import Key, KeyedArticle, KeyedPass, Words
+from dedup.detection.passes.keyed import Key, KeyedArticle, KeyedPass, Words, articles_of_a_key
 from dedup.detection.types import Mark
 
 
@@ -40,14 +40,11 @@ class TitleConfig(PassConfig):
         label="Fewest words of a headline",
         effect=SettingEffect.MORE_IF_LOWER,
     )
-    largest_group: int = setting(
+    largest_group: int = articles_of_a_key(
         25,
-        range=(2, 1000),
-        unit="articles",
-        help="A headline that more articles than this share within these days is a column title and is ignored.",
-        source="Media Cloud's 2018 rules, which refuse groups of more than 25",
-        label="Most articles under one headline",
-        effect=SettingEffect.MORE_IF_HIGHER,
+        "A headline that more articles than this share within these days is a column title and is ignored.",
+        "Media Cloud's 2018 rules, which refuse groups of more than 25",
+        "Most articles under one headline",
     )
     generic_contents: int = setting(
         3,

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dedup.declarations import SettingEffect, setting
 from dedup.detection.passes.base import PassConfig
-from dedup.detection.passes.keyed import Key, KeyedPass, Words
+from dedup.detection.passes.keyed import Key, KeyedPass, Words, articles_of_a_key
 from dedup.detection.types import Mark
 
 
@@ -13,14 +12,11 @@ from dedup.detection.types import Mark
 class UrlConfig(PassConfig):
     """Settings of the url pass."""
 
-    largest_group: int = setting(
+    largest_group: int = articles_of_a_key(
         25,
-        range=(2, 1000),
-        unit="articles",
-        help="A normalised URL shared by more articles than this is ignored.",
-        source="Media Cloud's 2018 rules, which refuse headlines shared by more than 25 articles",
-        label="Most articles under one address",
-        effect=SettingEffect.MORE_IF_HIGHER,
+        "A normalised URL shared by more articles than this is ignored.",
+        "Media Cloud's 2018 rules, which refuse headlines shared by more than 25 articles",
+        "Most articles under one address",
     )
 
 
