@@ -2,8 +2,9 @@
 
 import secrets
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
+from itertools import count
 from typing import Any, ClassVar
 
 from django.core.management.base import CommandParser
@@ -22,7 +23,6 @@ from dedup.rows.validation import Names, columns_of, labelled_rows, rows_to_labe
 
 # How many there will be is not counted beforehand: that would take as long as much of the export.
 _COLUMNS = (TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"), TimeElapsedColumn())
-_SHOWN_EVERY = 1_000
 VALIDATION = "validation"
 
 
@@ -53,40 +53,24 @@ class Command(LongCommand):
 
     def handle(self, **options: Any) -> None:
         """Write the rows."""
-        if options["export"] != VALIDATION:
-            self._write_list(options["export"], options)
-            return
-        if options["filter"]:
-            raise usage_error(f"--filter is no option of export {VALIDATION}.")
-        path, form = chosen_output(options)
-        columns, rows = validation_rows(options, self.stderr.write)
-        with opened_output(path, self.stdout) as write:
-            for piece in FORMATS[form](columns, rows):
-                write(piece)
-
-    def _write_list(self, name: str, options: dict[str, Any]) -> None:
-        if any(options.get(option) not in (None, "", False) for option in (*_DRAWING, *_WRITING)):
-            raise usage_error(f"The options of drawing and writing samples are those of export {VALIDATION}.")
-        export, chosen = WRITTEN[name], strict_filter(name, options["filter"]).qs
-        path, form = chosen_output(options)
-        written = 0
+        name, (path, form) = options["export"], chosen_output(options)
+        columns, rows = validation_rows(options, self.stderr.write) if name == VALIDATION else _list_rows(name, options)
         with (
             self.progress({"no_progress": options["no_progress"] or path is None}, *_COLUMNS) as progress,
             opened_output(path, self.stdout) as write,
         ):
-            task = progress.add_task(name, total=None)
-
-            def rows() -> Iterator[dict[str, Any]]:
-                nonlocal written
-                for row in export.rows(chosen):
-                    written += 1
-                    if written % _SHOWN_EVERY == 0:
-                        progress.update(task, completed=written)
-                    yield row
-
-            for piece in FORMATS[form](export.columns, rows()):
+            numbered = zip(progress.track(rows, description=name), written := count(), strict=False)
+            for piece in FORMATS[form](columns, (row for row, _ in numbered)):
                 write(piece)
-        self.stderr.write(f"Rows written: {written:,}.")
+        if name != VALIDATION:
+            self.stderr.write(f"Rows written: {next(written):,}.")
+
+
+def _list_rows(name: str, options: Mapping[str, Any]) -> tuple[Iterable[str], Iterator[dict[str, Any]]]:
+    if any(options.get(option) not in (None, "", False) for option in (*_DRAWING, *_WRITING)):
+        raise usage_error(f"The options of drawing and writing samples are those of export {VALIDATION}.")
+    export, chosen = WRITTEN[name], strict_filter(name, options["filter"]).qs
+    return export.columns, export.rows(chosen)
 
 
 def _fields() -> str:
@@ -152,8 +136,10 @@ def add_validation_options(parser: CommandParser) -> None:
 
 def validation_rows(
     options: Mapping[str, Any], say: Callable[[str], object]
-) -> tuple[tuple[str, ...], Iterator[dict[str, Any]]]:
+) -> tuple[Iterable[str], Iterator[dict[str, Any]]]:
     """Draw if asked to, and return the columns and the rows; `say` is told what was drawn."""
+    if options["filter"]:
+        raise usage_error(f"--filter is no option of export {VALIDATION}.")
     if options["labels"] and not options["sample"]:
         raise usage_error("--labels writes the labels of a stored sample; name it with --sample.")
     if options["labels"] and (options["blind"] or options["texts"]):
