@@ -24,6 +24,7 @@ GUIDES = {"editors": "For editors", "admins": "For admins"}
 FOLDER: Path = settings.BASE_DIR / "docs"
 # What can be wider than the screen scrolls, also by the keyboard.
 _WIDE = '<div class="table-wrap" tabindex="0" role="group" aria-label="{}">'
+_HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
 # A page of the folder, as its own links name it: "verdicts.md#how-it-learns", or "#on-this-page".
 _PAGE = re.compile(r"(?:(?P<name>[\w-]+)\.md)?(?P<anchor>#.*)?")
@@ -58,6 +59,33 @@ def documents() -> dict[str, Document]:
     return {page.name: page for page in sorted(pages, key=lambda page: page.title.lower())}
 
 
+@dataclass(frozen=True)
+class Section:
+    """A part of a page of docs/ under a heading, and all that it says in small letters."""
+
+    document: Document
+    heading: str
+    anchor: str
+    searched: str
+
+
+@cache
+def sections() -> list[Section]:
+    """Return the sections of all pages, those of the guides first."""
+    found = []
+    for document in sorted(documents().values(), key=lambda page: page.name not in GUIDES):
+        _, *parts = _HEADING.split(f"\n{document.text}")
+        for heading, text in zip(parts[::2], parts[1::2], strict=True):
+            plain = heading.replace("`", "")
+            found.append(Section(document, plain, _anchor(plain), f"{plain}\n{text}".casefold()))
+    return found
+
+
+def _anchor(heading: str) -> str:
+    """Return the anchor that GitHub makes of a heading, so that links work here and there."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 class _Renderer(RendererHTML):
     """Renders a page for this site. HTML inside it, such as its comments, is left out."""
 
@@ -67,8 +95,7 @@ class _Renderer(RendererHTML):
     html_inline = html_block
 
     def heading_open(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:
-        # The anchor that GitHub makes of a heading, so that links work here and there.
-        tokens[idx].attrSet("id", re.sub(r"[^\w\- ]", "", tokens[idx + 1].content.lower()).replace(" ", "-"))
+        tokens[idx].attrSet("id", _anchor(tokens[idx + 1].content))
         return self.renderToken(tokens, idx, *rest)
 
     def table_open(self, tokens: Sequence[Token], idx: int, *rest: Any) -> str:

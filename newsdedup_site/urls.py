@@ -11,7 +11,7 @@ from django.urls import include, path
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
-from newsdedup_site import guides, keys
+from newsdedup_site import finder, guides, keys
 from newsdedup_site.alarms.views import alarms
 from newsdedup_site.metrics import metrics
 from newsdedup_site.people import views as people
@@ -59,6 +59,7 @@ urlpatterns = [
     path("people/<int:person_id>/block/", people.person_block, name="person_block"),
     path("people/<int:person_id>/unblock/", people.person_unblock, name="person_unblock"),
     path("set-password/<uidb64>/<token>/", people.SetPassword.as_view(), name="set_password"),
+    path("find/", finder.find, name="find"),
     path("keys/", keys.keys, name="keys"),
     path("keys/switch/", keys.keys_switch, name="keys_switch"),
     path("removals/", privacy.removals, name="removals"),

@@ -114,7 +114,7 @@ RULES = [
     *forms(LOGIN, "logout", "admin:logout", "password_change", "keys", "keys_switch"),
     *pages(LOGIN, "password_change_done"),
     # Pages.
-    *pages(READ, "dashboard", "help", "help_page", "history", "learning", "changed_answers"),
+    *pages(READ, "dashboard", "find", "help", "help_page", "history", "learning", "changed_answers"),
     *pages(READ, "queue", "queue_next", "pair", "pair_why", "compare"),
     *forms(READ, "check"),
     *pages(READ, "clusters", "cluster", "cluster_card"),

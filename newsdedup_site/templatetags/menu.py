@@ -48,19 +48,19 @@ def menu(context: dict[str, Any]) -> dict[str, Any]:
     for part, entries in PARTS.items():
         links = []
         for label, pages in entries.items():
-            if tabs := list(_tabs(request, pages)):
+            if own := list(tabs(request, pages)):
                 # It leads to its first page, and is marked on all of them.
-                current = tabs[0]["current"] or ("true" if any(tab["current"] for tab in tabs) else "")
-                links.append({"label": label, "address": tabs[0]["address"], "current": current})
-                if len(tabs) > 1 and any(tab["current"] == "page" for tab in tabs):
-                    shown = {"tabs": tabs, "label": label}
+                current = own[0]["current"] or ("true" if any(tab["current"] for tab in own) else "")
+                links.append({"label": label, "address": own[0]["address"], "current": current})
+                if len(own) > 1 and any(tab["current"] == "page" for tab in own):
+                    shown = {"tabs": own, "label": label}
         if links:
             opens = list(entries) != [part]
             parts.append({"label": part, "links": links, "opens": opens, "inside": any(x["current"] for x in links)})
     return {"parts": parts, **shown}
 
 
-def _tabs(request: HttpRequest, pages: Sequence[Page]) -> Iterator[dict[str, str]]:
+def tabs(request: HttpRequest, pages: Sequence[Page]) -> Iterator[dict[str, str]]:
     """Yield the pages as the user sees them; `current` is a value of aria-current, "true" on what belongs to one."""
     match = request.resolver_match
     shown = match.url_name if match else None

@@ -170,7 +170,7 @@ OWN = {
 LONG = {
     "backup", "crawl", "evaluate", "evaluate_extraction", "export", "export_articles",
     "export_corpus", "export_detection", "export_revisions",
-    "export_warc",
+    "export_warc", "index_search",
     "find_boilerplate", "find_duplicates", "fit_verdicts", "import_articles", "import_detection", "import_warc",
     "measure_noise", "reextract", "remove_article", "remove_newspaper", "remove_pages", "renormalize", "restore",
 }  # fmt: skip

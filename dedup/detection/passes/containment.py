@@ -30,8 +30,8 @@ from dedup.detection.passes.members import ArticleMembers, MemberPass, scored
 from dedup.detection.passes.reading import first_day_read, read_hashes, read_holders, read_shingles, read_shingles_of
 from dedup.detection.types import Mark, Phase, Tally, Window
 
-# Each part reads all articles and keeps the shingles of one range: so many articles' worth are half a gigabyte.
-_ARTICLES_PER_PART = 250_000
+# Each part reads all articles and keeps the shingles of one range: so many articles' worth are 0.4 GB.
+_ARTICLES_PER_PART = 200_000
 _LEAST_PARTS = 2
 
 
@@ -95,7 +95,7 @@ class ContainmentPass(MemberPass):
     ) -> CountedShingles:
         """Return the shingles of one of several ranges that many articles have: common ones, and others by half.
 
-        Memory: half a gigabyte.
+        Memory: 0.4 GB.
         """
         low, high = HASHES * part // parts, HASHES * (part + 1) // parts
         counted = []

@@ -99,11 +99,11 @@ def _parameters(
 
 
 # A task reads the months around its own too, so few months are much reading; many are a long wait for the last task.
-_MONTHS_AT_ONCE = 8
+_MONTHS_AT_ONCE = 4
 _READ_AT_ONCE = 2_000
-# The phrases of so many articles, some 25 million, are compared at a time; those of a larger newspaper are compared in
-# parts, and read for each.
-_ARTICLES_AT_ONCE = 75_000
+# The phrases of so many articles, some 12 million, are compared at a time, in a third of a gigabyte; those of a larger
+# newspaper are compared in parts, and read for each.
+_ARTICLES_AT_ONCE = 30_000
 
 _OUTDATED_SQL = """
 SELECT around.newspaper_id, around.month, around.digest

@@ -25,7 +25,7 @@ from dedup.models import DetectionRun, Evidence
 # A block of days ends once it has this many articles, which bounds its memory and the work repeated after a crash.
 BLOCK_ARTICLES = 12_000
 # Where a block also reads the days of a window before it, it is larger: less is read twice.
-JOINED_ARTICLES = 60_000
+JOINED_ARTICLES = 40_000
 
 
 def found_by(words: str) -> frozenset[int]:
