@@ -16,7 +16,7 @@ from newsdedup_site.guides import sections
 from newsdedup_site.templatetags.menu import PARTS, Page, tabs
 
 # Of each kind.
-_MOST = 6
+_MOST = 5
 _NUMBERED = {"article": Article, "pair": Pair, "cluster": Cluster, "run": DetectionRun}
 # What people come to do, beside the pages of the menu.
 _DOING = [
@@ -47,8 +47,8 @@ def find(request: HttpRequest) -> HttpResponse:
         "Numbers": _numbered(typed),
         "Pages": _pages(request, typed),
         "Newspapers": _newspapers(typed),
-        "Articles": _articles(typed),
         "Help": _help(typed),
+        "Articles": _articles(typed),
     }
     found = {kind: list(islice(hits, _MOST)) for kind, hits in kinds.items()}
     context = {"typed": typed, "found": {kind: hits for kind, hits in found.items() if hits}}
@@ -78,20 +78,14 @@ def _newspapers(typed: str) -> Iterator[Hit]:
 def _articles(typed: str) -> Iterator[Hit]:
     # A letter or a number is in too many.
     for article in search(typed).articles if len(typed) > 1 and not typed.isdecimal() else ():
-        yield Hit(
-            article.headline or article.url,
-            reverse("article", args=[article.pk]),
-            f"{article.newspaper}, {article.date:%Y-%m-%d}",
-        )
+        published = f"{article.newspaper}, {article.date:%-d %b %Y}"
+        yield Hit(article.headline or article.url, reverse("article", args=[article.pk]), published)
 
 
 def _help(typed: str) -> Iterator[Hit]:
     words = typed.casefold().split()
     fitting = [section for section in sections() if words and all(word in section.searched for word in words)]
-    # Those that name it in their headings come first.
-    for section in sorted(fitting, key=lambda found: not all(word in found.heading.casefold() for word in words)):
-        yield Hit(
-            section.heading,
-            f"{reverse('help_page', args=[section.document.name])}#{section.anchor}",
-            section.document.title,
-        )
+    # First what is called so, then what names it in its heading.
+    for section in sorted(fitting, key=lambda found: (words[0] not in found.heading.casefold(), len(found.heading))):
+        address = reverse("help_page", args=[section.page])
+        yield Hit(section.heading, f"{address}#{section.anchor}", section.note)

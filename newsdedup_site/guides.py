@@ -25,6 +25,7 @@ FOLDER: Path = settings.BASE_DIR / "docs"
 # What can be wider than the screen scrolls, also by the keyboard.
 _WIDE = '<div class="table-wrap" tabindex="0" role="group" aria-label="{}">'
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+_TERM = re.compile(r"^- \*\*(.+?)\*\*: ([^\[.]+)", re.MULTILINE)
 _TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
 # A page of the folder, as its own links name it: "verdicts.md#how-it-learns", or "#on-this-page".
 _PAGE = re.compile(r"(?:(?P<name>[\w-]+)\.md)?(?P<anchor>#.*)?")
@@ -61,23 +62,30 @@ def documents() -> dict[str, Document]:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page of docs/ under a heading, and all that it says in small letters."""
+    """A part of a page of docs/ under a heading, with what it says in small letters; or a term of the glossary.
 
-    document: Document
-    heading: str
+    `note` is the title of the page, or what the term means.
+    """
+
+    page: str
     anchor: str
+    heading: str
+    note: str
     searched: str
 
 
 @cache
 def sections() -> list[Section]:
-    """Return the sections of all pages, those of the guides first."""
+    """Return the terms of the glossary and the sections of all pages, those of the guides first."""
     found = []
     for document in sorted(documents().values(), key=lambda page: page.name not in GUIDES):
         _, *parts = _HEADING.split(f"\n{document.text}")
         for heading, text in zip(parts[::2], parts[1::2], strict=True):
             plain = heading.replace("`", "")
-            found.append(Section(document, plain, _anchor(plain), f"{plain}\n{text}".casefold()))
+            place = document.name, _anchor(plain)
+            found.append(Section(*place, plain, document.title, f"{plain}\n{text}".casefold()))
+            for term, meaning in _TERM.findall(text) if document.name == "glossary" else ():
+                found.append(Section(*place, term, " ".join(meaning.split()), term.casefold()))
     return found
 
 

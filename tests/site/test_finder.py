@@ -26,7 +26,7 @@ def test_numbers_pages_newspapers_articles_and_help(store: StoreArticle) -> None
     assert hits(mara, "ferry port")["Articles"] == [f"/articles/{one.pk}/"]
     assert hits(mara, "harbour")["Newspapers"] == [f"/articles/?newspaper={one.newspaper_id}"]
     assert hits(mara, "dense")["Pages"] == ["/groups/"]
-    assert hits(mara, "learn from decisions")["Help"][0] == "/help/verdicts/#learn-from-decisions"
+    assert "/help/verdicts/#learn-from-decisions" in hits(mara, "learn from decisions")["Help"]
     assert hits(mara, "\0(((") == {}
     assert "/queue/" in hits(mara, "")["Pages"]
     assert "No ferry &lt;today&gt;" in mara.get("/find/?q=today").content.decode()

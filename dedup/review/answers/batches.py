@@ -16,13 +16,15 @@ from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from dedup.answers import Answer, Effect, with_effect
 from dedup.detection.clustering.consistency import contradictions_of_joining, contradictions_of_parting, joins
 from dedup.detection.clustering.constraints import constraints_in_force
+from dedup.detection.clustering.joins import same_as
+from dedup.detection.types import SameAs
 from dedup.models import Batch, BatchItem, ConfirmedArticle, Decision, Link, Pair, SeparateArticles
 from dedup.models.base import read_rows
 from dedup.research.precision import upper_bound
 from dedup.review.answers.decisions import ReviewError, append_batch, cluster_of, locked_review
 
-# What can be answered for many at once: what joins or parts clusters by itself.
-ANSWERS = with_effect(Effect.MUST, Effect.CANNOT)
+# What can be answered for many at once: what joins or parts clusters.
+ANSWERS = with_effect(Effect.MUST, Effect.CANNOT, Effect.BY_PROFILE)
 # Without an error, they prove at most 14%, 5% and 2% of errors in the whole, with 95% certainty.
 SAMPLES = (20, 59, 149)
 # One decision on them takes a few seconds.
@@ -307,6 +309,7 @@ def preview_of(batch: Batch) -> dict[str, Any]:
     shown = outcome.contradicting[:CONTRADICTIONS_SHOWN]
     found = Pair.objects.with_articles().in_bulk([item.pair_id for item in shown if item.pair_id])
     confirms = batch.kind == Answer.CONFIRM
+    parts = batch.kind in with_effect(Effect.CANNOT) or (not confirms and same_as() is not SameAs.UPDATES)
     clusters = cluster_of({article for item in outcome.kept for article in item.articles})
     ends = ([clusters.get(article) for article in item.articles] for item in pairs)
     shared = {left for left, right in ends if left is not None and left == right}
@@ -315,6 +318,6 @@ def preview_of(batch: Batch) -> dict[str, Any]:
         "pairs": len(pairs),
         "clusters": len(outcome.kept) - len(pairs),  # proposed ones that it confirms as a whole
         "joins": joins((tuple(item.articles) for item in outcome.kept), clusters) if confirms else None,
-        "split": 0 if confirms else len(shared),  # clusters that lose an article
+        "split": len(shared) if parts else 0,  # clusters that lose an article
         "contradicting": [(item, found.get(item.pair_id or 0)) for item in shown],
     }

@@ -122,11 +122,12 @@ def test_cards_confirm_their_clusters_and_a_rejecting_batch_leaves_them_out(stor
     assert Cluster.objects.filter(pk__in=numbers, state="confirmed").count() == 21
     assert not Pair.objects.in_queue().exists()
 
-    rejecting = begin(pairs_of(store, 22), editor, kind="template", clusters=numbers)
-    assert rejecting.size == 22
-    answer_sample(rejecting, editor, "template")
-    made = batches.decide(rejecting.pk, user=editor)
-    assert set(made.links.values_list("kind", flat=True)) == {Answer.TEMPLATE.link}
+    for kind in (Answer.TEMPLATE, Answer.VERSION):
+        rejecting = begin(pairs_of(store, 22), editor, kind=kind.value, clusters=numbers)
+        assert rejecting.size == 22
+        answer_sample(rejecting, editor, kind.value)
+        made = batches.decide(rejecting.pk, user=editor)
+        assert set(made.links.values_list("kind", flat=True)) == {kind.link}
 
 
 def test_a_batch_is_decided_by_few_statements_and_teaches_as_one_decision(
