@@ -1,4 +1,4 @@
-"""The admin pages of newspapers, which can be edited, and of articles, which are read-only."""
+"""The admin pages of newspapers and their aliases: what only admins change."""
 
 from typing import Any, cast
 
@@ -9,23 +9,12 @@ from django.contrib.postgres.forms import SimpleArrayField
 from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from articles.boilerplate.rules import LEAST_ARTICLES
 from articles.jobs.attached_copies import request_separation
-from articles.models import (
-    Article,
-    ArticleURL,
-    Newspaper,
-    NewspaperAlias,
-    NewspaperMerge,
-    RepeatedSentence,
-    WhitelistedSentence,
-)
+from articles.models import Newspaper, NewspaperAlias
 from articles.normalization.url_patterns import pattern_fault
-from articles.read_only_admin import NewspaperFilter, ReadOnlyAdmin
-from articles.storage.boilerplate_marks import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.ingest import writing
 from articles.storage.renormalization import mark_outdated
 from articles.storage.title_affixes import update_affixes
@@ -73,6 +62,14 @@ class AliasForm(forms.ModelForm[NewspaperAlias]):
         if named and named.current != self.cleaned_data.get("newspaper"):
             raise forms.ValidationError(f"{alias} is a newspaper. To join the two, merge {alias} into this one.")
         return alias
+
+
+class NewspaperFilter(admin.RelatedFieldListFilter):
+    """Filters rows by newspaper, without offering those that were merged into another one."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        ordering = self.field_admin_ordering(field, request, model_admin)
+        return field.get_choices(include_blank=False, ordering=ordering, limit_choices_to={"merged_into": None})
 
 
 @admin.register(NewspaperAlias)
@@ -181,99 +178,3 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
             # The command does that, which takes longer.
             fault = f"{outdated:,} articles were normalised with outdated rules"
             messages.warning(request, f"{fault}; run manage.py renormalize.")
-
-
-@admin.register(NewspaperMerge)
-class NewspaperMergeAdmin(ReadOnlyAdmin):
-    """Who merged which newspapers, and who undid it."""
-
-    list_display = ["merged", "into", "articles", "merged_by", "merged_at", "undone_by", "undone_at"]
-    list_select_related = ["merged", "into", "merged_by", "undone_by"]
-    exclude = ["article_ids"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[NewspaperMerge]:
-        """Leave out the ids of the articles, which may be a million."""
-        return super().get_queryset(request).defer("article_ids")
-
-
-@admin.register(Article)
-class ArticleAdmin(ReadOnlyAdmin):
-    list_display = ["headline", "newspaper", "date", "published", "agency", "language", "paywalled", "stored_at"]
-    list_filter = [
-        ("newspaper", NewspaperFilter),
-        "paywalled",
-        "date_source",
-        "published_precision",
-        ("date_doubt", admin.EmptyFieldListFilter),
-        ("text_doubt", admin.EmptyFieldListFilter),
-    ]
-    readonly_fields = ["published"]
-    list_select_related = ["newspaper"]
-    search_fields = ["headline", "=external_id"]
-    date_hierarchy = "date"
-    show_full_result_count = False
-
-    @admin.display(description="Time of publication", ordering="published_at")
-    def published(self, article: Article) -> str | None:
-        """Return the time by the source's clock, with its precision and time zone."""
-        time = article.publication_time
-        return f"{time.local.date()} {time.clock} {time.zone}" if time else None
-
-
-@admin.register(ArticleURL)
-class ArticleURLAdmin(ReadOnlyAdmin):
-    list_display = ["url", "kind", "article", "seen_at"]
-    list_filter = ["kind"]
-    list_select_related = ["article"]
-    search_fields = ["url"]
-    show_full_result_count = False
-
-
-@admin.register(RepeatedSentence)
-class RepeatedSentenceAdmin(ReadOnlyAdmin):
-    """Sentences that newspapers repeat, by week. The next `find_boilerplate` keeps those that are whitelisted."""
-
-    list_display = ["sentence", "newspaper", "week", "articles", "kind", "first_article"]
-    list_filter = ["kind", ("newspaper", NewspaperFilter)]
-    list_select_related = ["newspaper"]
-    search_fields = ["sentence"]
-    date_hierarchy = "week"
-    show_full_result_count = False
-    actions = ["whitelist", "end_whitelisting"]
-
-    @admin.display(description="First article")
-    def first_article(self, row: RepeatedSentence) -> str:
-        number = row.article_ids[0]
-        return format_html('<a href="{}">{}</a>', reverse("admin:articles_article_change", args=[number]), number)
-
-    def has_whitelist_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("articles.add_whitelistedsentence")
-
-    @admin.action(description="Whitelist: keep these sentences", permissions=["whitelist"])
-    def whitelist(self, request: HttpRequest, rows: QuerySet[RepeatedSentence]) -> None:
-        self._act_on(request, rows, whitelist_sentence, "Whitelisted")
-
-    @admin.action(description="Remove these sentences from the whitelist", permissions=["whitelist"])
-    def end_whitelisting(self, request: HttpRequest, rows: QuerySet[RepeatedSentence]) -> None:
-        self._act_on(request, rows, end_whitelisting, "Removed from the whitelist")
-
-    def _act_on(self, request: HttpRequest, rows: QuerySet[RepeatedSentence], act: Any, done: str) -> None:
-        sentences = rows.order_by().values_list("newspaper", "digest").distinct()
-        unchanged = 0
-        for newspaper, digest in sentences:
-            try:
-                act(newspaper, digest, user=request.user)
-            except WhitelistError:
-                unchanged += 1
-        rest = f"; unchanged: {unchanged:,}" if unchanged else ""
-        self.message_user(request, f"{done}: {len(sentences) - unchanged:,} sentences{rest}.", messages.SUCCESS)
-
-
-@admin.register(WhitelistedSentence)
-class WhitelistedSentenceAdmin(ReadOnlyAdmin):
-    """Sentences that editors keep in the articles."""
-
-    list_display = ["sentence", "newspaper", "whitelisted_by", "whitelisted_at"]
-    list_filter = [("newspaper", NewspaperFilter)]
-    list_select_related = ["newspaper", "whitelisted_by"]
-    search_fields = ["sentence"]

@@ -21,14 +21,6 @@ def page_of(newspaper: Newspaper) -> str:
     return reverse("admin:articles_newspaper_change", args=[newspaper.pk])
 
 
-def test_the_time_of_publication_is_shown_as_its_source_gave_it(staff: Client, store: StoreArticle) -> None:
-    timed, dated = store(time="2026-03-02T23:30-05:00"), store()
-    listed = staff.get(reverse("admin:articles_article_changelist")).content.decode()
-    assert listed.count("2026-03-02 23:30 UTC-05:00") == 1
-    pages = [staff.get(reverse("admin:articles_article_change", args=[article.pk])) for article in (timed, dated)]
-    assert ["2026-03-02 23:30 UTC-05:00" in page.content.decode() for page in pages] == [True, False]
-
-
 def test_the_page_shows_the_learnt_parameters_and_their_urls(staff: Client) -> None:
     newspaper = Newspaper.objects.create(name="Harbour Post", kept_url_parameters=["sid"])
     LearntParameter.objects.create(

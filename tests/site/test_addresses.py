@@ -198,7 +198,7 @@ def test_no_field_fails_at_a_number_that_no_row_can_have(number: str) -> None:
         f"/stories/?papers={number}",
         f"/pairs/1/?back={number}",
         f"/history/?page={quote('²')}",
-        f"/admin/articles/article/{number}/change/",
-        f"/admin/articles/article/?p={number}",
+        f"/admin/articles/newspaper/{number}/change/",
+        f"/admin/articles/newspaper/?p={number}",
     ):
         assert client.get(address).status_code < 500, address

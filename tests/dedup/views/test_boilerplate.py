@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article, RepeatedSentence, WhitelistedSentence
-from articles.normalization.text import normalize_text, text_digest
+from articles.normalization.text import text_digest
 from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
 from tests.conftest import StoreArticle
@@ -165,36 +165,3 @@ def test_text_of_articles_is_escaped(editor_client: Client, store: StoreArticle)
         shown = editor_client.get(page).content.decode()
         assert "<script>alert" not in shown
         assert "&lt;script&gt;alert(1)" in shown
-
-
-# ---- admin -----------------------------------------------------------------------------------------
-
-
-def act(client: Client, action: str, *rows: RepeatedSentence) -> str:
-    data = {"action": action, "_selected_action": [row.pk for row in rows]}
-    return client.post("/admin/articles/repeatedsentence/", data, follow=True).content.decode()
-
-
-def test_an_admin_sees_what_is_repeated_whitelists_some_of_it_and_changes_none_by_hand(
-    admin_client: Client, articles: list[Article]
-) -> None:
-    page = admin_client.get("/admin/articles/repeatedsentence/", {"q": "subscribe"}).content.decode()
-    assert page.count(f'<a href="/admin/articles/article/{articles[0].pk}/change/">') == 1
-    assert "2 repeated sentences" in page
-
-    rows = list(RepeatedSentence.objects.filter(sentence__in=[SUBSCRIBE, "Read more"]))
-    assert len(rows) == 3
-    assert "Whitelisted: 2 sentences." in act(admin_client, "whitelist", *rows)
-    assert "Whitelisted: 0 sentences; unchanged: 2." in act(admin_client, "whitelist", *rows)
-    assert {row.sentence for row in WhitelistedSentence.objects.all()} == {SUBSCRIBE, "Read more"}
-    assert "2 whitelisted sentences" in admin_client.get("/admin/articles/whitelistedsentence/").content.decode()
-    assert "Removed from the whitelist: 2 sentences." in act(admin_client, "end_whitelisting", *rows)
-    assert not WhitelistedSentence.objects.exists()
-
-    row = RepeatedSentence.objects.filter(sentence=SUBSCRIBE).first()
-    assert row is not None
-    assert admin_client.get("/admin/articles/repeatedsentence/add/").status_code == 403
-    assert admin_client.post(f"/admin/articles/repeatedsentence/{row.pk}/delete/", {"post": "yes"}).status_code == 403
-    assert normalize_text(SUBSCRIBE) in normalize_text(
-        admin_client.get(f"/admin/articles/repeatedsentence/{row.pk}/change/").content.decode()
-    )

@@ -16,7 +16,7 @@ from articles.paging import count_up_to_ceiling, write_count
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
 from dedup.answers import Answer
-from dedup.models import Decision, DetectionRun, FittedModel, Pair
+from dedup.models import Decision, DetectionRun, Pair
 from dedup.reports import REPORTS
 from dedup.reports.exact import ExactReport
 from dedup.review.answers import decisions
@@ -314,28 +314,6 @@ def test_a_feed_must_be_a_web_address(staff: Client) -> None:
 
     assert answer.status_code == 200
     assert not Newspaper.objects.exists()
-
-
-def test_articles_series_and_models_are_only_looked_at(staff: Client, store: StoreArticle) -> None:
-    article: Article = store(headline="Ferry sails")
-
-    assert "Ferry sails" in text_of(staff, "/admin/articles/article/")
-    assert "Ferry sails" in text_of(staff, f"/admin/articles/article/{article.pk}/change/")
-    text_of(staff, "/admin/articles/articleurl/")
-    text_of(staff, "/admin/articles/article/add/", 403)
-    assert staff.post(f"/admin/articles/article/{article.pk}/change/", {"headline": "x"}).status_code == 403
-    assert staff.post(f"/admin/articles/article/{article.pk}/delete/", {"post": "yes"}).status_code == 403
-
-    article = store(headline="Rates of Monday")
-    series = make_series(article.newspaper, "rates of #", article)
-    model = FittedModel.objects.create(content="{}", decisions=120)
-
-    for name, pk in (("series", series.pk), ("fittedmodel", model.pk)):
-        text_of(staff, f"/admin/dedup/{name}/{pk}/change/")
-        text_of(staff, f"/admin/dedup/{name}/add/", 403)
-        assert staff.post(f"/admin/dedup/{name}/{pk}/delete/", {"post": "yes"}).status_code == 403
-    assert "Rates of Monday" in text_of(staff, "/admin/dedup/series/")
-    assert "120" in text_of(staff, "/admin/dedup/fittedmodel/")
 
 
 def test_the_list_names_each_report_and_runs_none(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
