@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from articles.jobs.work import do_job
+from articles.models import Job
+
 
 def called(command: str, *arguments: Any, **options: Any) -> tuple[str, str]:
     """Call a command; return what it writes to stdout and to stderr."""
@@ -27,6 +30,12 @@ def refused(command: str, *arguments: Any, status: int = 2) -> str:
 def printed(report: str, *arguments: Any) -> str:
     """Return what a report prints."""
     return called("report", report, *arguments)[0]
+
+
+def work() -> None:
+    """Do what a worker does with the jobs that wait."""
+    for job in Job.objects.filter(state="waiting"):
+        do_job(job.pk)
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, module: ModuleType, function: str, act: Callable[[], object]) -> None:

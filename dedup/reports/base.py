@@ -12,11 +12,11 @@ from dedup.reports.columns import Table, tables_of
 
 Row = TypeVar("Row")
 
-# So many articles or pairs make an archive large. At the end of a run of one, reports are computed; for a smaller one,
-# a page computes them while the reader waits, for about a second at most. Measured on one core, in seconds, with 248,
-# 5,000 and 20,000 articles, which have 170, 1,310 and 8,545 pairs: overview 0.02, 0.05, 0.19; thresholds 0.03, 0.09,
-# 0.23; same 0.13, 0.15, 0.57; passes and advice 0.06 at most. Three take longer, and have a bound of their own: gaps
-# 0.05, 0.62, 2.7; terms 0.09, 2.2, 5.7; lineage 0.25, 0.46, 5.2, by the clusters, which are 70, 57 and 679.
+# So many articles or pairs make an archive large. At the end of a run of one, reports are computed; the others, and all
+# of a smaller one, a page computes while the reader waits, for about a second. Measured on one core, in seconds, with
+# 248, 5,000 and 20,000 articles, which have 170, 1,310 and 8,545 pairs: overview 0.02, 0.05, 0.19; passes and advice
+# 0.06 at most; thresholds 0.03, 0.09, 0.23; same 0.13, 0.15, 0.57; gaps 0.05, 0.62, 2.7; terms 0.09, 2.2, 5.7; lineage
+# 0.25, 0.46, 5.2, by the clusters, which are 70, 57 and 679. The last five are heavy from where that comes to a second.
 LARGE = 20_000
 
 

@@ -285,6 +285,7 @@ def _has(number: int) -> bool:
 
 def is_heavy(report: Report, options: Settings) -> bool:
     """Return whether a report takes longer than a reader waits for a page. Raises ReportError."""
+    report.check(options)
     bound = report.heavy_with(options)
     return bound is not None and _has(bound)
 

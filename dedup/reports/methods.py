@@ -24,6 +24,7 @@ from dedup.detection.types import VerdictKind
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, NewspaperMonth, Pair, ValidationSample
 from dedup.reports.base import File, Report, of_both
 from dedup.reports.columns import COUNT, NUMBER, SHARE, TEXT, Table, column, drawn, listed
+from dedup.reports.scored_pairs import NO_WINDOW
 from dedup.research.answers import MEASURES, score_numbers
 from dedup.research.measure import Judged, judged_pairs
 from dedup.research.precision import precision, recall
@@ -31,8 +32,6 @@ from dedup.research.sampling import Plan, option_of, read_sample
 from dedup.research.strata import NOT_PROPOSED
 from dedup.review.readings.second_readings import agreements
 from dedup.review.readings.validation import agreements_of, is_finished, tally_of
-
-_ANY_DAYS = 36_500  # more is no limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +346,7 @@ def _pass(found: PassFacts) -> str:
     bounds = []
     if found.lowest_score is not None:
         bounds.append(f"score from {found.lowest_score:g}")
-    if found.most_days is not None and found.most_days < _ANY_DAYS:
+    if found.most_days is not None and found.most_days < NO_WINDOW:
         bounds.append(f"at most {counted(found.most_days, 'day')} apart" if found.most_days else "of the same day")
     name = found.label[:1].lower() + found.label[1:]
     return f"{name} ({', '.join([*bounds, counted(found.pairs, 'pair')])})"

@@ -12,7 +12,7 @@ from dedup.detection.clustering.joins import joining_under
 from dedup.detection.clustering.policies import Policy, removals
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import SameAs
-from dedup.reports.base import LARGE, Report, of_both
+from dedup.reports.base import Report, of_both
 from dedup.reports.columns import column, share_of_all, table
 from dedup.rows.corpus.places import in_part, whole_clusters
 
@@ -37,7 +37,7 @@ class SameResult:
     policies: Annotated[list[SameCounts], table("What counts as the same")]
 
 
-class SameReport(Report, name="same", label="What counts as the same", heavy_from=LARGE):
+class SameReport(Report, name="same", label="What counts as the same", heavy_from=30_000):
     """Counts the clusters, and the copies in them, for each choice of what counts as the same in a profile."""
 
     def result(self, scope: Scope, _options: Settings) -> SameResult:

@@ -21,7 +21,7 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.bounds import bound_named
 from dedup.detection.runs.scope import Scope
 from dedup.reports import scored_pairs
-from dedup.reports.base import LARGE, Chart, Report
+from dedup.reports.base import Chart, Report
 from dedup.reports.columns import PART, SHARE, Confirmed, Decided, Table, column, drawn, share_of, share_of_all, table
 from dedup.reports.drawing import precision_charts, stacked
 from dedup.research.precision import UNKNOWN, Estimate, precision_of
@@ -187,7 +187,7 @@ class Thresholds(scored_pairs.CountedPairs):
 
 
 class ThresholdsReport(
-    Report, name="thresholds", label="Thresholds", page="Detection", options=ThresholdsOptions, heavy_from=LARGE
+    Report, name="thresholds", label="Thresholds", page="Detection", options=ThresholdsOptions, heavy_from=50_000
 ):
     """Counts the pairs of a pass by score: how many there are, how many exact matching would miss, and how many of the
     decided ones are duplicates.

@@ -1,5 +1,7 @@
 """The writer of saved views: lists with a filter and an order, by user."""
 
+from collections.abc import Iterable
+
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import QueryDict
@@ -17,16 +19,18 @@ class SavedViewError(ValueError):
     """A view cannot be saved or renamed; the message says why."""
 
 
+def filled_query(query: str, left_out: Iterable[str] = ()) -> QueryDict:
+    """Return a query string without empty fields, and without those that are left out."""
+    kept = QueryDict(mutable=True)
+    for name, values in QueryDict(query).lists():
+        if name not in left_out and (filled := [value for value in values if value]):
+            kept.setlist(name, filled)
+    return kept
+
+
 def view_query(query: str) -> str:
     """Return the part of a query string that a view keeps: what filters, sorts, or chooses a tab."""
-    asked = QueryDict(query, mutable=True)
-    for name in list(asked):
-        values = [value for value in asked.getlist(name) if value]
-        if name in _LEFT_OUT or not values:
-            del asked[name]
-        else:
-            asked.setlist(name, values)
-    return asked.urlencode()
+    return filled_query(query, _LEFT_OUT).urlencode()
 
 
 def save_view(user: User, page: str, name: str, query: str) -> SavedView:

@@ -71,10 +71,10 @@ def skipped(request: HttpRequest) -> list[Question]:
     return read_questions(request.GET.get("skip", ""))
 
 
-def carried_query(request: HttpRequest, skip: Iterable[Question] = ()) -> str:
+def carried_query(request: HttpRequest, skip: Iterable[Question] = (), **more: str) -> str:
     """Return the query string of another page of the same tab and filter, with its question mark."""
     written = write_questions(list(skip)[-MAX_SKIPPED:])
-    return query_with(request, **{**dict.fromkeys(_OF_ONE_PAGE), "skip": written or None})
+    return query_with(request, **{**dict.fromkeys(_OF_ONE_PAGE), "skip": written or None, **more})
 
 
 def next_address(request: HttpRequest, skip: Iterable[Question] | None = None) -> str:
@@ -158,7 +158,7 @@ def _questions(request: EditorRequest, filterset: PairFilter, counts: dict[str, 
         del filterset.form.fields[name]
     ceiling = COUNT_CEILING if selection is None else DEAR_CEILING
     page = page_of(tab.matching(request.user, selection), request.GET.get("page"), ceiling=ceiling)
-    query = _with_tab(request, carried_query(request))
+    query = _with_tab(request)
     rows = rows_of_tab(page.rows)
     if tab.blind:
         rows = [row.as_undecided() for row in rows]
@@ -214,7 +214,7 @@ def _first_address(request: EditorRequest, skip: Sequence[Question], answered: Q
         limited = any(request.GET.get(name) for name in PairFilter.base_filters)
         selection = PairFilter(request.GET).selection if limited else None
         found = next_question(request.user, tab_of(request), selection, skip, lease=decides, answered=answered)
-    return found.address + _with_tab(request, carried_query(request, skip)) if found else None
+    return found.address + _with_tab(request, skip) if found else None
 
 
 def _chosen_questions(request: EditorRequest, most: int) -> tuple[list[int], list[int]]:
@@ -229,11 +229,9 @@ def _chosen_questions(request: EditorRequest, most: int) -> tuple[list[int], lis
     return pairs, clusters
 
 
-def _with_tab(request: HttpRequest, query: str) -> str:
-    """Name the default tab, so that the pages know that they are part of one."""
-    if _lists_pairs(request) or tab_of(request):
-        return query
-    return f"{query}&tab={DEFAULT}" if query else f"?tab={DEFAULT}"
+def _with_tab(request: HttpRequest, skip: Iterable[Question] = ()) -> str:
+    """Return what is carried with the default tab named, so that the pages know that they are part of one."""
+    return carried_query(request, skip, **({} if _lists_pairs(request) or tab_of(request) else {"tab": DEFAULT}))
 
 
 def cluster_card(request: EditorRequest, cluster_id: int) -> HttpResponse:

@@ -38,15 +38,9 @@ class _Asked:
         return stored_report(self.report, self.form.scope, self.form.options)
 
     @cached_property
-    def is_heavy(self) -> bool:
-        """Whether a worker computes it. Raises ReportError."""
-        self.report.check(self.form.options)
-        return computing.is_heavy(self.report, self.form.options)
-
-    @cached_property
     def result(self) -> StoredReport | None:
         """The result: the one that is kept if computing takes long. Raises ReportError."""
-        kept, is_heavy = self.stored, self.is_heavy
+        kept, is_heavy = self.stored, computing.is_heavy(self.report, self.form.options)
         if kept and kept.result and (is_heavy or kept.seconds >= QUICK_SECONDS):
             with suppress(ReportError):  # kept by a version whose results this one cannot read
                 drawn(kept)
@@ -81,7 +75,7 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
         shown = result and drawn(result)
     except ReportError as error:
         return render(request, "reports/report.html", context | {"refused": str(error)}, status=400)
-    context |= {"stored": asked.stored, "computed": result, "changes": asked.changes}
+    context |= {"stored": result or asked.stored, "computed": result, "changes": asked.changes}
     if shown:
         context |= {"summary": shown.summary, "tables": shown.tables, "pictures": shown.pictures, "files": shown.files}
     return render(request, "reports/report.html", context)
@@ -108,7 +102,7 @@ def _or_reasons(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 def report_count(request: EditorRequest, asked: _Asked) -> HttpResponse:
     """Compute a report again; one that is heavy is queued for a worker."""
     page = address_of(request, "report", asked.report.name)
-    if asked.is_heavy:
+    if computing.is_heavy(asked.report, asked.form.options):
         request_report(asked.report, asked.form.scope, asked.form.options, request.user, page)
         messages.success(request, "A worker will compute this report.")
     else:

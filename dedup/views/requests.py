@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -22,6 +22,7 @@ from articles.paging import rows_after, rows_before
 from dedup.models import Cluster, Decision, Pair
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.questions.tabs import Question, read_questions, write_questions
+from dedup.review.saved_views import filled_query
 
 _REFUSED_NOTE = "refused_note"
 
@@ -108,15 +109,8 @@ def query_of(request: HttpRequest) -> str:
 
 def query_with(request: HttpRequest, **changes: Any) -> str:
     """Return the query string with these changes, with its question mark; None removes a field, as if it were empty."""
-    query = QueryDict(mutable=True)
-    for name, values in request.GET.lists():
-        if filled := [value for value in values if value]:
-            query.setlist(name, filled)
-    for name, value in changes.items():
-        if value is None:
-            query.pop(name, None)
-        else:
-            query[name] = str(value)
+    query = filled_query(request.GET.urlencode(), changes)
+    query.update({name: str(value) for name, value in changes.items() if value is not None})
     return f"?{query.urlencode(safe=',')}" if query else ""
 
 

@@ -21,7 +21,7 @@ from dedup.integrations.tokens import TokenError, allows, find_token, make_token
 from dedup.models import Token
 from dedup.review.queries.stories import COPIES_SHOWN, Story, listed_stories, stories_of, story_numbered
 from dedup.rows.clusters import StoryFilter
-from dedup.views.requests import EditorRequest, address_of, bad_request, reasons_of
+from dedup.views.requests import EditorRequest, address_of, bad_request, query_with, reasons_of
 
 # As many as a feed reader that looks in once a day needs.
 FEED_STORIES = 50
@@ -34,7 +34,8 @@ def stories(request: HttpRequest) -> HttpResponse:
     """List the stories, the newest first."""
     filterset = StoryFilter(request.GET, listed_stories())
     page = page_of(filterset.qs, request.GET.get("page"), ceiling=filterset.ceiling, by_key=True)
-    context = {"filter": filterset, "page": page, "stories": stories_of(page.rows), "query": _filter_of(request)}
+    query = query_with(request, page=None)
+    context = {"filter": filterset, "page": page, "stories": stories_of(page.rows), "query": query}
     return render(request, "stories/stories.html", context)
 
 
@@ -84,21 +85,14 @@ def stories_feed_address(request: EditorRequest) -> HttpResponse:
     return render(request, "stories/feed_address.html", {"token": token, "address": address})
 
 
-def _filter_of(request: HttpRequest) -> str:
-    """Return the filter of the address without the page, as the end of another address."""
-    chosen = request.GET.copy()
-    chosen.pop("page", None)
-    return f"?{chosen.urlencode()}" if chosen else ""
-
-
 def _atom(request: HttpRequest, found: list[Story]) -> str:
-    page = request.build_absolute_uri(reverse("stories") + _filter_of(request))
+    page = request.build_absolute_uri(reverse("stories") + query_with(request, page=None))
     feed = Atom1Feed(
         title="Stories",
         link=page,
         description="Each story once, with the newspapers that have it.",
         # Without the token, which is a secret.
-        feed_url=request.build_absolute_uri(reverse("stories_feed") + _filter_of(request)),
+        feed_url=request.build_absolute_uri(reverse("stories_feed") + query_with(request, page=None)),
         language=None,
     )
     for entry in found:

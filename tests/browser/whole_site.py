@@ -29,11 +29,12 @@ from crawlers.models import Crawl, Trial
 from crawlers.requested.queue import request_crawl
 from dedup.corpora import request_corpus
 from dedup.detection.verdicts.model import default_model, dump_model
-from dedup.models import Batch, BatchItem, Cluster, DetectionRun, FittedModel, Profile
+from dedup.models import Batch, BatchItem, Cluster, DetectionRun, FittedModel, Profile, StoredReport
 from dedup.review.answers.batches import SAMPLES, begin
 from dedup.review.answers.decisions import decide_pair
 from newsdedup_site.privacy.removal import begin_articles, carry_out, withhold
 from tests.browser.conftest import read_sample, small_archive
+from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.dedup.api.test_schemathesis import one_connection
 from tests.factories import attach_copy, make_pair, make_run, make_user
@@ -73,6 +74,8 @@ def fill(store: StoreArticle) -> dict[str, str]:
         AccessFailureLog.objects.create(
             username="ines", ip_address="203.0.113.1", user_agent=str(number), path_info="/"
         )
+    called("report", "exact")
+    StoredReport.objects.update(seconds=1.0, last_decision=0)  # as if it took long, before all decisions
     numbers = {"compare left": small.first.left_id, "compare right": small.other.left_id}
     numbers["cluster_preview other"] = Cluster.objects.latest("pk").pk
     return {name: str(number) for name, number in numbers.items()}

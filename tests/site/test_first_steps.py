@@ -10,10 +10,9 @@ from django.utils import timezone
 
 from articles.models import Article, Job
 from dedup.models import DetectionRun, Worker
-from newsdedup_site.templatetags.menu import PARTS
 from tests.conftest import StoreArticle
 from tests.factories import make_run, make_user
-from tests.site.test_rights import TEMPLATES, client_of, samples
+from tests.site.test_rights import PAGES, TEMPLATES, client_of, samples
 
 pytestmark = pytest.mark.django_db
 
@@ -76,8 +75,7 @@ def test_who_may_not_take_the_steps_reads_who_may(role: str) -> None:
 
 
 def test_every_page_of_what_runs_find_leads_to_the_first_steps(store: StoreArticle) -> None:
-    listed = [page for entries in PARTS.values() for pages in entries.values() for page in pages]
-    assert {page.name for page in listed} >= OF_RUNS
+    assert {page.name for page in PAGES} >= OF_RUNS
     client = client_of("viewer")
 
     def leading() -> dict[str, str]:

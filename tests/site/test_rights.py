@@ -38,6 +38,8 @@ from tests.factories import make_user
 pytestmark = pytest.mark.django_db
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+# Of the menu.
+PAGES = [page for entries in PARTS.values() for pages in entries.values() for page in pages]
 # In the order of their rights; a superuser has all.
 ROLES = ("nobody", "no role", "viewer", "editor", "admin", "superuser")
 QUICK = ("nobody", "viewer", "superuser")
@@ -181,8 +183,7 @@ def test_the_menu_is_short_and_each_of_its_pages_is_at_most_two_links_away() -> 
     entries = led_to("/validation/") - {reverse(name) for name in ("find", "help", "keys", "password_change")}
     assert len(PARTS) == 6
     assert len(entries) == 15
-    pages = {reverse(page.name) for pages in PARTS.values() for entry in pages.values() for page in entry}
-    assert pages - entries - set().union(*map(led_to, entries - {"/admin/"})) == set()
+    assert {reverse(page.name) for page in PAGES} - entries - set().union(*map(led_to, entries - {"/admin/"})) == set()
 
 
 # What is in no section: one's own login, the first page and the help, which have their own links, and what is no page.
@@ -202,8 +203,7 @@ def test_every_page_marks_its_entry_of_the_menu() -> None:
     only_forms = set(re.findall(r"url '(\w+)'", tags))
     only_forms -= set(re.findall(r"""href="\{% url '(\w+)'""", templates))
     pages = {sample.name for sample in samples() if ":" not in sample.name and not NO_PAGES.search(sample.url())}
-    listed = [page for entries in PARTS.values() for pages in entries.values() for page in pages]
-    marked = [name for page in listed for name in (page.name, *page.belonging)]
+    marked = [name for page in PAGES for name in (page.name, *page.belonging)]
     assert pages - only_forms - set(marked) - OUTSIDE == set()
     assert len(marked) == len(set(marked))
 

@@ -3,12 +3,12 @@
 # ruff: noqa: E501 - a line is a case
 
 import datetime
-import json
 
 import pytest
 
 from articles.extraction.dates import url_day
 from articles.extraction.extract import ExtractedArticle, extract_article
+from tests.articles.extraction.test_authors import linked
 
 TODAY = datetime.date(2024, 6, 1)
 URL = "https://fjordbladet.example/ferry"
@@ -20,10 +20,6 @@ TEXT = "<p>The old ferry across the sound made its last crossing on Friday, and 
 def extracted(head: str = "", url: str = URL, body: str = TEXT) -> ExtractedArticle:
     source = f"<html><head>{head}</head><body><article>{body}</article></body></html>"
     return extract_article(source.encode(), url, today=TODAY)
-
-
-def linked(**data: str) -> str:
-    return f'<script type="application/ld+json">{json.dumps({"@type": "NewsArticle"} | data)}</script>'
 
 
 def meta(day: str, name: str = "article:published_time") -> str:

@@ -164,7 +164,7 @@ def test_the_pass_is_run_afresh_if_the_last_run_did_not_find_all(store: StoreArt
     run = minhash_run(day_window=30, threshold=0.8)
     assert why(thresholds) == ""
     heavy = [ThresholdsReport().heavy_with(ThresholdsOptions("minhash", lowest)) for lowest in (0.0, 0.7)]
-    assert heavy == [20_000, 500]
+    assert heavy == [50_000, 500]
     assert why(thresholds, lowest=0.7) == f"run {run.pk} found pairs from 0.8 on"
     assert why(gaps) == f"run {run.pk} compared articles up to 30 days apart"
     # With the settings of that run, apart from what is asked for.

@@ -48,11 +48,6 @@ def tenders(store: StoreArticle) -> list[Article]:
     return found
 
 
-@pytest.fixture
-def user() -> User:
-    return User.objects.create_user("mara")
-
-
 def find_duplicates(*options: str) -> str:
     return command("find_duplicates", "--passes=exact,trigram", *options)[0]
 
@@ -101,16 +96,16 @@ def test_running_again_or_with_new_articles_alone_gives_the_same_group(
 
 
 @pytest.mark.slow
-def test_a_confirmation_of_the_group_outlives_runs_and_is_undone(tenders: list[Article], user: User) -> None:
+def test_a_confirmation_of_the_group_outlives_runs_and_is_undone(tenders: list[Article], editor: User) -> None:
     find_duplicates()
     before = state()
     group = DenseGroup.objects.get()
-    decision = decisions.confirm_group(group.pk, seen=group.fingerprint, user=user)
+    decision = decisions.confirm_group(group.pk, seen=group.fingerprint, user=editor)
     find_duplicates()
     ids = sorted(article.pk for article in tenders)
     assert ids in state()["clusters"]
     assert set(Pair.objects.among(ids).values_list("state", flat=True)) == {"confirmed"}
-    decisions.undo(decision.pk, user=user)
+    decisions.undo(decision.pk, user=editor)
     assert state()["clusters"] == before["clusters"]
 
 

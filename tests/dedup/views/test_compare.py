@@ -19,6 +19,7 @@ from dedup.review.answers import decisions
 from dedup.review.answers.decisions import declare_pair
 from dedup.review.queries.pair_page import judgement_now
 from tests.conftest import StoreArticle
+from tests.dedup.views.test_pairs import shown
 from tests.factories import make_cluster, make_pair, make_run
 from tests.pages import notices, opened
 
@@ -171,10 +172,6 @@ def test_a_declaration_that_is_refused_leaves_no_pair(
 
 
 # ---- how two texts are shown ----
-
-
-def shown(client: Client, pair: Pair, **query: str) -> str:
-    return opened(client, "pair", pair.pk, **query)
 
 
 def test_very_long_texts_are_called_so_with_their_lengths(

@@ -21,7 +21,7 @@ from dedup import corpora
 from dedup.models import CorpusExport, CorpusPart
 from newsdedup_site.privacy.removal import withhold
 from newsdedup_site.privacy.retention import watch
-from tests.commands import called
+from tests.commands import called, work
 from tests.conftest import StoreArticle
 from tests.factories import client_of, make_cluster, make_run, make_user
 
@@ -53,12 +53,6 @@ def vera() -> Client:
 def ask(client: Client, query: str = "format=csv.gz") -> CorpusExport:
     answer = client.post(f"/exports/corpus/new/?{query}", follow=True)
     return CorpusExport.objects.get(pk=answer.context["export"].pk)
-
-
-def work() -> None:
-    """Do what a worker does with the corpora that wait."""
-    for job in Job.objects.filter(state="waiting"):
-        do_job(job.pk)
 
 
 def page_of(client: Client, export: CorpusExport) -> str:

@@ -9,8 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from articles.files import uploads
-from articles.jobs.work import cancel, do_job
+from articles.jobs.work import cancel
 from articles.models import Article, FileImport, Job, UploadedPart
+from tests.commands import work
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -42,12 +43,6 @@ def send(client: Client, path: str, **values: Any) -> Any:
 
 def upload(client: Client, content: bytes = FILE, name: str = "articles.jsonl.gz") -> Any:
     return send(client, "/imports/new/", file=SimpleUploadedFile(name, content), newspaper=" Skerry  Post ")
-
-
-def work() -> None:
-    """Do what a worker does with the imports that wait."""
-    for job in Job.objects.filter(state="waiting"):
-        do_job(job.pk)
 
 
 def test_a_file_is_previewed_then_imported_and_its_rejects_are_taken_home(

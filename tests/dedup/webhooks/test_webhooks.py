@@ -63,11 +63,6 @@ def receiver(settings) -> Receiver:
     return RECEIVER
 
 
-@pytest.fixture
-def mara() -> User:
-    return make_user("mara", "editor")
-
-
 def queued() -> list[tuple[str, list[int]]]:
     return news_of(Delivery.objects.order_by("pk").values_list("body", flat=True))
 
@@ -78,10 +73,10 @@ def news_of(bodies: Iterable[str | bytes]) -> list[tuple[str, list[int]]]:
     return [(body["type"], [cluster["id"] for cluster in body["data"]["clusters"]]) for body in read]
 
 
-def test_exactly_what_happens_to_clusters_is_queued(mara: User, store: StoreArticle, monkeypatch) -> None:
+def test_exactly_what_happens_to_clusters_is_queued(editor: User, store: StoreArticle, monkeypatch) -> None:
     old = make_cluster(store(), store())
-    only_new, every = make_webhook(mara, URL, ["cluster.new"]), make_webhook(mara, URL, EVERY)
-    change_webhook(make_webhook(mara, URL, EVERY), by=mara, active=False)
+    only_new, every = make_webhook(editor, URL, ["cluster.new"]), make_webhook(editor, URL, EVERY)
+    change_webhook(make_webhook(editor, URL, EVERY), by=editor, active=False)
     rebuild_clusters()
     assert queued() == []
 
@@ -101,13 +96,13 @@ def test_exactly_what_happens_to_clusters_is_queued(mara: User, store: StoreArti
     assert Delivery.objects.count() == 4
 
     Delivery.objects.all().delete()
-    confirm_cluster(pair.pk, seen_as([article.pk for article in articles[:2]]), user=mara)
+    confirm_cluster(pair.pk, seen_as([article.pk for article in articles[:2]]), user=editor)
     assert queued() == [("cluster.confirmed", [pair.pk])]
     Delivery.objects.all().delete()
-    keep_article(three.pk, articles[4].pk, user=mara)
+    keep_article(three.pk, articles[4].pk, user=editor)
     assert queued() == [("cluster.changed", [three.pk])]
     Delivery.objects.all().delete()
-    take_out(three.pk, articles[4].pk, user=mara)
+    take_out(three.pk, articles[4].pk, user=editor)
     assert queued() == [("cluster.changed", [three.pk])]
     # What a model thinks of its pairs is no news.
     Delivery.objects.all().delete()
@@ -117,8 +112,8 @@ def test_exactly_what_happens_to_clusters_is_queued(mara: User, store: StoreArti
     assert queued() == []
 
 
-def test_a_request_is_signed_and_sent_once(mara: User, receiver: Receiver, store: StoreArticle) -> None:
-    hook = make_webhook(mara, URL, EVERY)
+def test_a_request_is_signed_and_sent_once(editor: User, receiver: Receiver, store: StoreArticle) -> None:
+    hook = make_webhook(editor, URL, EVERY)
     cluster = make_cluster(store(), store())
     assert send_due() == 1
     assert send_due() == 0
@@ -136,8 +131,8 @@ def test_a_request_is_signed_and_sent_once(mara: User, receiver: Receiver, store
     assert (delivery.state, delivery.attempts, delivery.answer) == ("delivered", 1, "HTTP 204")
 
 
-def test_what_fails_is_tried_again_and_given_up_in_the_end(mara: User, receiver: Receiver, caplog) -> None:
-    hook, other = make_webhook(mara, URL, EVERY), make_webhook(mara, URL, EVERY)
+def test_what_fails_is_tried_again_and_given_up_in_the_end(editor: User, receiver: Receiver, caplog) -> None:
+    hook, other = make_webhook(editor, URL, EVERY), make_webhook(editor, URL, EVERY)
     with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
         start = timezone.now()
         send_test(hook)
@@ -162,7 +157,7 @@ def test_what_fails_is_tried_again_and_given_up_in_the_end(mara: User, receiver:
         assert send_due() == 0
 
         # Switched on again, it gets what it has missed; then it says that it is gone.
-        change_webhook(hook, by=mara, active=True)
+        change_webhook(hook, by=editor, active=True)
         assert send_due() == 2
         receiver.answers = [410]
         send_test(hook)
@@ -171,8 +166,8 @@ def test_what_fails_is_tried_again_and_given_up_in_the_end(mara: User, receiver:
         assert "gone for good (HTTP 410)" in hook.fault
 
 
-def test_a_worker_that_dies_and_an_owner_who_is_blocked(mara: User, receiver: Receiver, monkeypatch) -> None:
-    hook = make_webhook(mara, URL, EVERY)
+def test_a_worker_that_dies_and_an_owner_who_is_blocked(editor: User, receiver: Receiver, monkeypatch) -> None:
+    hook = make_webhook(editor, URL, EVERY)
     with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
         send_test(hook)
         with monkeypatch.context() as patch:
@@ -183,14 +178,14 @@ def test_a_worker_that_dies_and_an_owner_who_is_blocked(mara: User, receiver: Re
         clock.shift(61)
         assert send_due() == 1
         assert len(receiver.got) == 1
-        User.objects.filter(pk=mara.pk).update(is_active=False)
+        User.objects.filter(pk=editor.pk).update(is_active=False)
         send_test(hook)
         send_due()
     hook.refresh_from_db()
     assert (len(receiver.got), hook.active, hook.fault) == (1, False, "mara is blocked, or has no role any more.")
 
 
-def test_what_cannot_be_a_webhook(mara: User) -> None:
+def test_what_cannot_be_a_webhook(editor: User) -> None:
     unlike = [
         "",
         "ftp://a.example/",
@@ -202,18 +197,18 @@ def test_what_cannot_be_a_webhook(mara: User) -> None:
     unlike += ["http://a.example:0/", "https://a.example:99999/", "https://[::1", "https://ä.example/"]
     for url in unlike:
         with pytest.raises(WebhookError, match="not the URL of a receiver"):
-            make_webhook(mara, url, EVERY)
+            make_webhook(editor, url, EVERY)
     with pytest.raises(WebhookError, match="user name or password"):
-        make_webhook(mara, "https://me:secret@a.example/", EVERY)
+        make_webhook(editor, "https://me:secret@a.example/", EVERY)
     with pytest.raises(WebhookError, match=r"2,0\d\d characters"):
-        make_webhook(mara, "https://a.example/" + "x" * 2_000, EVERY)
+        make_webhook(editor, "https://a.example/" + "x" * 2_000, EVERY)
     for events in ([], ["cluster.eaten"], ["cluster.new", "cluster.eaten"]):
         with pytest.raises(WebhookError, match=r"Choose at least one of cluster\.new"):
-            make_webhook(mara, URL, events)
+            make_webhook(editor, URL, events)
     for _ in range(MOST_WEBHOOKS):
-        make_webhook(mara, URL, EVERY)
+        make_webhook(editor, URL, EVERY)
     with pytest.raises(WebhookError, match="which is the most"):
-        make_webhook(mara, URL, EVERY)
+        make_webhook(editor, URL, EVERY)
 
 
 def test_webhooks_in_the_browser(receiver: Receiver) -> None:
@@ -292,8 +287,8 @@ def test_webhooks_of_the_api(receiver: Receiver) -> None:
     problem(vera.get(path), 404)
 
 
-def test_what_was_delivered_long_ago_is_forgotten(mara: User, receiver: Receiver, store: StoreArticle) -> None:
-    hook = make_webhook(mara, URL, EVERY)
+def test_what_was_delivered_long_ago_is_forgotten(editor: User, receiver: Receiver, store: StoreArticle) -> None:
+    hook = make_webhook(editor, URL, EVERY)
     with time_machine.travel("2026-01-02T09:00:00Z", tick=False):
         send_test(hook)
         send_due()
@@ -302,5 +297,5 @@ def test_what_was_delivered_long_ago_is_forgotten(mara: User, receiver: Receiver
     Webhook.objects.filter(pk=hook.pk).update(active=True)
     make_cluster(store(), store())
     assert [delivery.event for delivery in hook.deliveries.order_by("pk")] == ["test", "cluster.new"]
-    delete_webhook(hook, by=mara)
+    delete_webhook(hook, by=editor)
     assert not Delivery.objects.exists()
