@@ -33,12 +33,20 @@ def child_environment() -> dict[str, str]:
     return {"DATABASE_URL": database_url(), "SECRET_KEY": TEST_KEY}
 
 
-def run_python(*arguments: str, stdout: Any = subprocess.PIPE, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in the checkout, with this environment alone; return how it ended, and what it printed and said."""
+def run_python(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Run Python as `run` runs a program."""
+    return run(sys.executable, *arguments, **more)
+
+
+def run(
+    *command: str | Path, cwd: Path = CHECKOUT, given: str | None = None, stdout: Any = subprocess.PIPE, **named: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program, with what is `named` as its environment; return how it ended, and what it printed and said."""
     return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=CHECKOUT,
-        env={"PATH": os.environ["PATH"], **environment},
+        [*command],
+        cwd=cwd,
+        input=given,
+        env={"PATH": os.environ["PATH"], **named},
         stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,

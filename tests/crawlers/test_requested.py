@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from crawlers.requested.process import CrawlProcess
 from crawlers.requested.queue import next_due, queue_due, set_schedule
 from tests.crawlers.conftest import Site, in_a_hurry
 from tests.databases import child_environment
+from tests.dedup.runs.running import wait_until
 from tests.factories import client_of, make_user
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -255,13 +255,6 @@ def _supervising() -> Iterator[None]:
         thread.join(60)
 
 
-def _wait(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition() and time.monotonic() < deadline:
-        threading.Event().wait(0.05)
-    assert condition()
-
-
 def test_a_worker_does_a_crawl_in_a_process_that_stops_when_asked_to(
     transactional_db: None, held_page: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,10 +276,10 @@ def test_a_worker_does_a_crawl_in_a_process_that_stops_when_asked_to(
         assert "Stop the crawl" in page
         assert "No worker" not in page
         client.post(f"/jobs/{Job.objects.get().pk}/cancel/")
-        _wait(lambda: "Received SIGINT" in started[0].errors)
+        wait_until(lambda: "Received SIGINT" in started[0].errors)
         assert "ada asked it to stop." in client.get("/crawls/").content.decode()
         held_page.release.set()
-        _wait(lambda: bool(Job.objects.get().result))
+        wait_until(lambda: Job.objects.get().result)
     assert (Visit.objects.get().state, Job.objects.get().state) == ("interrupted", "cancelled")
     # What it had not fetched waits.
     assert PendingLink.objects.exists()

@@ -5,10 +5,8 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
@@ -24,10 +22,11 @@ from newsdedup_site.alarms import finding
 from newsdedup_site.alarms.kinds import KINDS, found
 from newsdedup_site.alarms.recording import QUIET, RETRY_MINUTES, record, send_waiting
 from newsdedup_site.models import Alarm, AlarmNotice
+from tests.crawlers.conftest import Page, Site, served
 from tests.databases import child_environment, run_python
+from tests.dedup.runs.running import wait_until
 from tests.factories import make_run, make_user
 from tests.mail_server import MailServer, mail_server
-from tests.serving import running
 from tests.site.test_rights import client_of
 
 pytestmark = pytest.mark.django_db
@@ -221,28 +220,14 @@ def test_without_a_mail_server_nothing_waits() -> None:
 # ---- webhooks, the command and the worker ----
 
 
-class Receiver(BaseHTTPRequestHandler):
-    """Keeps the bodies that come."""
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.came.append((body, self.headers["webhook-signature"]))  # type: ignore[attr-defined]
-        self.send_response(204)
-        self.end_headers()
-        self.server.first.set()  # type: ignore[attr-defined]
-
-    def log_message(self, *_: Any) -> None:
-        return
-
-
 @pytest.fixture
-def receiver() -> Iterator[Any]:
-    with running(HTTPServer(("127.0.0.1", 0), Receiver)) as server:
-        server.came, server.first = [], threading.Event()  # type: ignore[attr-defined]
-        yield server
+def receiver() -> Iterator[Site]:
+    with served() as site:
+        site.missing = Page(b"", status=204)
+        yield site
 
 
-def test_only_webhooks_of_admins_are_sent_alarms(receiver: Any, settings: Any) -> None:
+def test_only_webhooks_of_admins_are_sent_alarms(settings: Any) -> None:
     settings.SITE_URL = "https://dedup.example"
     ada, boris = make_user("ada", "admin"), make_user("boris", "viewer")
     make_webhook(ada, "https://receiver.example/", ["alarm", "cluster.new"])
@@ -288,10 +273,10 @@ def run_command(*options: str, **environment: str) -> subprocess.CompletedProces
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_the_command_tells_from_cron_what_a_dead_worker_cannot(server: MailServer, receiver: Any) -> None:
+def test_the_command_tells_from_cron_what_a_dead_worker_cannot(server: MailServer, receiver: Site) -> None:
     quiet = run_command()
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "No alarm.\n", "")
-    make_webhook(make_user("ada", "admin"), f"http://127.0.0.1:{receiver.server_port}/", ["alarm"])
+    make_webhook(make_user("ada", "admin"), f"{receiver.url}/", ["alarm"])
     Profile.objects.update(nightly_at=datetime.time(2, 30), nightly_due=NOW)
     Worker.objects.create(name="dead", seen_at=NOW)
     mail = sending(server) | {"ALARM_EMAIL": "desk@paper.example"}
@@ -307,9 +292,9 @@ def test_the_command_tells_from_cron_what_a_dead_worker_cannot(server: MailServe
     )
     [(_, message)] = server.received
     assert message["Subject"] == "[newsdedup] No worker has answered since 2 Mar 2026, 09:00 (and 1 more)"
-    [(body, signature)] = receiver.came
-    assert [alarm["kind"] for alarm in body["data"]["alarms"]] == ["worker", "night"]
-    assert signature.startswith("v1,")
+    [(_, headers, body)] = receiver.received
+    assert [alarm["kind"] for alarm in json.loads(body)["data"]["alarms"]] == ["worker", "night"]
+    assert headers["webhook-signature"].startswith("v1,")
     test = run_command("--test", **mail)
     assert (test.returncode, test.stdout) == (0, "The mail server took an e-mail to desk@paper.example.\n")
 
@@ -326,9 +311,9 @@ call_command("db_worker", "--no-startup-delay", "--interval=1")
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_tells_of_a_run_that_failed_and_of_a_newspaper_that_fails(server: MailServer, receiver: Any) -> None:
+def test_a_worker_tells_of_a_run_that_failed_and_of_a_newspaper_that_fails(server: MailServer, receiver: Site) -> None:
     ada = make_user("ada", "admin", email="ada@paper.example")
-    make_webhook(ada, f"http://127.0.0.1:{receiver.server_port}/", ["alarm"])
+    make_webhook(ada, f"{receiver.url}/", ["alarm"])
     Newspaper.objects.create(name="Fjordbladet")
     make_run(state="failed", finished_at=NOW, error="[Errno 28] No space left on device")
     settings = {"ALARM_DISK_FREE": "0", "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}
@@ -336,7 +321,7 @@ def test_a_worker_tells_of_a_run_that_failed_and_of_a_newspaper_that_fails(serve
     with subprocess.Popen([sys.executable, "-c", _WORKER], env=values, stderr=subprocess.PIPE) as process:
         try:
             assert server.came.wait(60)
-            assert receiver.first.wait(30)
+            wait_until(lambda: receiver.received)
         finally:
             process.terminate()
             process.wait(timeout=30)
@@ -344,7 +329,7 @@ def test_a_worker_tells_of_a_run_that_failed_and_of_a_newspaper_that_fails(serve
     assert to == ["ada@paper.example"]
     assert message["Subject"].endswith("failed on 2 Mar 2026, 09:00 and has not been resumed")
     assert "What to do: Free space on this disk or enlarge it, then start again what stopped." in server.text()
-    assert receiver.came[0][0]["data"]["alarms"][0]["kind"] == "run"
+    assert json.loads(receiver.received[0][2])["data"]["alarms"][0]["kind"] == "run"
 
 
 # ---- pages ----

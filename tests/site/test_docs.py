@@ -5,8 +5,6 @@ import os
 import re
 import shlex
 import struct
-import subprocess
-import sys
 from argparse import ArgumentParser
 from functools import cache
 from pathlib import Path
@@ -25,7 +23,7 @@ from dedup.models import Cluster
 from newsdedup_site import guides
 from newsdedup_site.guides import GUIDES, Document, html_of
 from newsdedup_site.keys import ACTIONS
-from tests.databases import CHECKOUT
+from tests.databases import CHECKOUT, run, run_python
 from tests.factories import make_user
 from tests.packages_picture import PICTURE, _without_implied, draw
 
@@ -164,9 +162,7 @@ def test_the_workflow_runs_ci_on_every_python_and_the_oldest_postgresql_that_are
     ],
 )
 def test_a_server_that_cannot_be_made_is_named(arguments: list[str], code: int, said: str) -> None:
-    done = subprocess.run(
-        [CHECKOUT / "script/with-postgresql", *arguments], check=False, capture_output=True, text=True
-    )
+    done = run(CHECKOUT / "script/with-postgresql", *arguments)
     assert done.returncode == code
     assert done.stderr.startswith(said)
 
@@ -178,9 +174,7 @@ def test_a_command_gets_a_server_of_its_own_and_the_server_goes_with_it() -> Non
     show = 'psql "$DATABASE_URL" -Atc "SHOW server_version_num" -c "SHOW lc_ctype"'
     ask = f'echo "$DATABASE_URL"; {show}; exit 7'
     version = versions[-1].name
-    done = subprocess.run(
-        [CHECKOUT / "script/with-postgresql", version, "bash", "-c", ask], check=False, capture_output=True, text=True
-    )
+    done = run(CHECKOUT / "script/with-postgresql", version, "bash", "-c", ask)
     url, number, locale = done.stdout.split()
     assert (done.returncode, int(number) // 10_000, locale) == (7, int(version), "C.UTF-8")
     assert not Path(unquote(re.search("host=([^&]*)", url)[1])).exists()
@@ -188,9 +182,8 @@ def test_a_command_gets_a_server_of_its_own_and_the_server_goes_with_it() -> Non
 
 @pytest.mark.parametrize(("named", "layer"), [("tests/load/test_load.py", "--all"), ("tests/study", "--soak")])
 def test_the_list_of_layers_says_with_which_option_a_test_runs_first(named: str, layer: str) -> None:
-    command = [sys.executable, "-m", "pytest", "--layers", "-q", named]
-    listed = subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout
-    [below] = re.findall(rf"## {layer}: (\d+) tests\n- {named}", listed)
+    listed = run_python("-m", "pytest", "--layers", "-q", named, **os.environ)
+    [below] = re.findall(rf"## {layer}: (\d+) tests\n- {named}", listed.stdout)
     assert int(below) >= 1
 
 

@@ -74,29 +74,35 @@ def open_folder():
         yield folder
 
 
+@contextmanager
+def stopped(home: Home) -> Iterator[Home]:
+    """Stop the server of a home at the end of the block."""
+    try:
+        yield home
+    finally:
+        home.run("-c", STOP)
+
+
 @pytest.fixture
 def server(open_folder):
-    home = Home(open_folder)
-    yield home
-    home.run("-c", STOP)
+    with stopped(Home(open_folder)) as home:
+        yield home
 
 
 @pytest.fixture(scope="module")
 def folder_of_before():
     """A folder whose server has been used and stopped."""
     with passable_folder() as folder:
-        home = Home(folder)
-        home.run("-c", ASK)
-        home.run("-c", STOP)
+        with stopped(Home(folder)) as home:
+            home.run("-c", ASK)
         yield folder
 
 
 @pytest.fixture
 def old_server(folder_of_before):
     """A server whose data are there already: to make them takes longer than all else."""
-    home = Home(folder_of_before)
-    yield home
-    home.run("-c", STOP)
+    with stopped(Home(folder_of_before)) as home:
+        yield home
 
 
 def test_it_starts_on_demand_in_utf8_whatever_the_callers_locale(server) -> None:
@@ -245,12 +251,10 @@ def test_the_socket_of_a_deep_folder_lies_elsewhere(open_folder) -> None:
     home = Home(open_folder / ("deep" * 20) / ("deeper" * 10))
     folder = Path(home.run("-c", "from newsdedup_site.embedded import folders; print(folders.socket_folder())"))
     assert len(str(folder / folders.SOCKET_NAME)) <= folders.SOCKET_PATH_BYTES
-    try:
+    with stopped(home):
         assert home.run("-c", ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    finally:
-        home.run("-c", STOP)
-        folder.rmdir()
+    folder.rmdir()
 
 
 @pytest.mark.slow
@@ -262,11 +266,8 @@ def test_it_runs_as_an_ordinary_user_too(open_folder) -> None:
     except (PermissionError, subprocess.CalledProcessError):
         pytest.skip(f"the user nobody may not run {sys.executable}: the test wants an interpreter outside /root")
     os.chown(open_folder, nobody.pw_uid, nobody.pw_gid)
-    home = Home(open_folder, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
-    try:
+    with stopped(Home(open_folder, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])) as home:
         assert home.run("-c", ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
-    finally:
-        home.run("-c", STOP)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="PostgreSQL runs as the user itself")

@@ -2,6 +2,7 @@
 
 import fcntl
 import html
+import http.client
 import json
 import logging
 import os
@@ -11,13 +12,12 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 import psycopg
@@ -113,16 +113,15 @@ class Site(Home):
         token = "t" * 32
         cookies = f"sessionid={self.session}; csrftoken={token}"
         data = None if fields is None else urllib.parse.urlencode({"csrfmiddlewaretoken": token} | fields).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, {"Cookie": cookies, **headers})
+        headers |= {"Cookie": cookies, "Content-Type": "application/x-www-form-urlencoded"}
         began = time.monotonic()
-        try:
-            with urllib.request.build_opener(NoRedirect).open(request, timeout=60) as answer:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+            try:
+                connection.request("GET" if data is None else "POST", path, data, headers)
+                answer = connection.getresponse()
                 return Answer(answer.status, answer.headers, answer.read().decode(), time.monotonic() - began)
-        except urllib.error.HTTPError as error:
-            with error:
-                return Answer(error.status, error.headers, error.read().decode(), time.monotonic() - began)
-        except (urllib.error.URLError, ConnectionError) as error:
-            return Answer(0, {}, str(error), time.monotonic() - began)
+            except (OSError, http.client.HTTPException) as error:
+                return Answer(0, {}, str(error), time.monotonic() - began)
 
     def notes(self, pair: int) -> list[tuple[str, str]]:
         with self.connect() as connection:
@@ -130,20 +129,17 @@ class Site(Home):
             return connection.execute(sql, [pair]).fetchall()
 
 
-class Answer:
-    def __init__(self, status: int, headers: dict[str, str], page: str, seconds: float) -> None:
-        self.status, self.headers, self.page, self.seconds = status, headers, page, seconds
+class Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    page: str
+    seconds: float
 
     @property
     def fields(self) -> dict[str, str]:
         hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', self.page)
         notes = re.findall(r'<textarea [^>]*name="([^"]+)"[^>]*>\n([^<]*)</textarea>', self.page)
         return {name: html.unescape(value) for name, value in hidden + notes if name != "csrfmiddlewaretoken"}
-
-
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_arguments: object) -> None:
-        return None
 
 
 def runs(process: psutil.Process) -> bool:

@@ -9,37 +9,33 @@ from pathlib import Path
 
 import pytest
 
-from tests.databases import run_python
+from tests.databases import run, run_python
 from tests.image import CHECKOUT, Image, ignored, instructions, is_ignored
+
+OF_SCRIPTS = {"PATH": "/usr/bin:/bin", "PYTHON": sys.executable}
 
 
 def virtual_environment(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["sh", "-euc", f". '{CHECKOUT}/script/_environment'; virtual_environment"],
-        cwd=folder,
-        env={"PATH": "/usr/bin:/bin", "PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    script = f". '{CHECKOUT}/script/_environment'; virtual_environment"
+    return run("sh", "-euc", script, cwd=folder, **OF_SCRIPTS)
 
 
 @pytest.mark.slow
 def test_an_environment_killed_before_pip_was_there_is_made_anew_and_then_kept(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", ".venv"], cwd=tmp_path, check=True)
+    assert run_python("-m", "venv", "--without-pip", ".venv", cwd=tmp_path).returncode == 0
     (tmp_path / ".venv" / "installed-requirements.txt").touch()
     made = virtual_environment(tmp_path)
+    assert made.returncode == 0
     assert made.stderr.startswith("Making .venv with Python 3.")
     assert not (tmp_path / ".venv" / "installed-requirements.txt").exists()
-    subprocess.run([".venv/bin/python", "-m", "pip", "--version"], cwd=tmp_path, check=True, capture_output=True)
+    assert run(".venv/bin/python", "-m", "pip", "--version", cwd=tmp_path).returncode == 0
     assert virtual_environment(tmp_path).stderr == ""
 
 
 def demo(folder: Path, port: str) -> subprocess.CompletedProcess[str]:
     # The copy has nothing to install, so the script also fails if it accepts the port.
     shutil.copytree(CHECKOUT / "script", folder / "script")
-    environment = {"PATH": "/usr/bin:/bin", "PYTHON": sys.executable, "PORT": port}
-    return subprocess.run(["script/demo"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return run("script/demo", cwd=folder, **OF_SCRIPTS, PORT=port)
 
 
 def test_a_taken_port_is_named_with_the_remedy(tmp_path: Path) -> None:
@@ -78,7 +74,7 @@ def listed(name: str) -> set[str]:
     return {found.lower().replace("-", "_") for found in re.findall(r"^([\w.-]+)==", text, re.MULTILINE)}
 
 
-def run(program: str, folder: Path, error: str) -> subprocess.CompletedProcess[str]:
+def run_bare(program: str, folder: Path, error: str) -> subprocess.CompletedProcess[str]:
     missing = {*(listed("requirements-dev.txt") - listed("requirements.txt")), "pytest", "_pytest"}
     code = BARE.format(missing=f"name.partition('.')[0] in {missing}", error=error)
     (folder / "sitecustomize.py").write_text(code, encoding="utf-8")
@@ -89,7 +85,7 @@ def run(program: str, folder: Path, error: str) -> subprocess.CompletedProcess[s
 @pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_says_which_package_it_needs(program: str, tmp_path: Path) -> None:
-    ended = run(program, tmp_path, "ModuleNotFoundError(name=name)")
+    ended = run_bare(program, tmp_path, "ModuleNotFoundError(name=name)")
     if ended.returncode:
         [sentence] = ended.stderr.splitlines()
         assert re.search(rf"is not installed, which {program} needs\. Install it: pip install -r req", sentence)
@@ -99,7 +95,7 @@ def test_a_program_says_which_package_it_needs(program: str, tmp_path: Path) -> 
 
 def test_a_program_says_that_memory_ran_out(tmp_path: Path) -> None:
     assert {f"tests.{name}" for name in ("crash", "fuzz", "load", "mutations", "upgrades")} <= set(PROGRAMS)
-    ended = run("tests.fuzz", tmp_path, "MemoryError")
+    ended = run_bare("tests.fuzz", tmp_path, "MemoryError")
     assert ended.returncode == 1
     assert ended.stderr == "Memory ran out during tests.fuzz. Free some, or run it where there is more.\n"
 

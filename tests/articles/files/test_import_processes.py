@@ -19,7 +19,7 @@ from articles.storage.ingest import ForPaper, Stored, store_prepared
 from articles.storage.preparing import Forms, Prepared
 from tests.articles.rows import json_lines, row
 from tests.articles.storage.test_ingest_one_by_one import tables
-from tests.databases import CHECKOUT, child_environment
+from tests.databases import CHECKOUT, child_environment, run
 
 
 def mixed_rows() -> Iterator[dict[str, object]]:
@@ -134,6 +134,6 @@ def test_progress_is_shown_only_on_a_terminal(tmp_path: Path) -> None:
 
     assert "30 articles, " in run_on_a_terminal(command, environment)
     assert run_on_a_terminal([*command, "--no-progress"], environment) == ""
-    piped = subprocess.run(command, check=True, cwd=CHECKOUT, env=environment, capture_output=True, text=True)
-    assert piped.stderr == ""
+    piped = run(*command, **environment)
+    assert (piped.returncode, piped.stderr) == (0, "")
     assert piped.stdout.endswith("30 articles read: 30 stored, 0 already known, 0 rejected.\n")

@@ -7,8 +7,6 @@ import ipaddress
 import json
 import os
 import socket
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,8 +15,9 @@ from typing import Any
 import pytest
 
 from crawlers.posting import post
-from tests.crawlers.conftest import REPOSITORY, Page, Site, served
+from tests.crawlers.conftest import Page, Site, served
 from tests.crawlers.fetching.name_server import NameServer, addresses_of
+from tests.databases import run_python
 from tests.serving import running
 
 PUBLIC, INNER = "127.0.0.2", "127.0.0.1"
@@ -52,18 +51,9 @@ def servers() -> Iterator[tuple[Site, Site]]:
 def fetched(*urls: str, name_server: int = 0, cache: int = 0, proxy: str = "") -> list[str]:
     """Fetch the URLs one after another, in a process of its own; return the body of each, or why there is none."""
     asked = {"urls": urls, "networks": [f"{PUBLIC}/32"], "name_server": name_server, "cache": cache}
-    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "newsdedup_site.settings", "PYTHONPATH": str(REPOSITORY)}
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}
     environment |= {"http_proxy": proxy, "no_proxy": ""}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.crawlers.fetching.name_server"],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=REPOSITORY,
-        timeout=120,
-        check=False,
-    )
+    done = run_python("-m", "tests.crawlers.fetching.name_server", given=json.dumps(asked), **environment)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     return [found[url] for url in urls]
