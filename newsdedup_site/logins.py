@@ -23,6 +23,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
+from articles.querysets import given
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -100,12 +102,8 @@ def lock_for(name: str, address: str | None, now: datetime) -> Lock | None:
 
 def forget(*, name: str = "", address: str = "") -> int:
     """Delete the failures of a name, of an address, or of both together, and return how many that were."""
-    rows = AccessFailureLog.objects.all()
-    if name:
-        rows = rows.filter(username=name)
-    if address:
-        rows = rows.filter(ip_address=address)
-    return rows.delete()[0] if name or address else 0
+    bounds = given(username=name or None, ip_address=address or None)
+    return AccessFailureLog.objects.filter(bounds).delete()[0] if name or address else 0
 
 
 def locks() -> list[Locked]:
