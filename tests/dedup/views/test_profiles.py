@@ -9,6 +9,8 @@ from django.urls import reverse
 from lxml.html import document_fromstring
 
 from articles.models import Newspaper
+from dedup.declarations import settings_of
+from dedup.detection.passes import PASSES
 from dedup.detection.runs.profiles import configs_of, default_profile, override
 from dedup.models import Evidence, Pair, Profile, ProfileRule
 from dedup.review.rules import profiles as review_profiles
@@ -48,6 +50,8 @@ def test_a_new_profile_is_a_copy(admin_client: Client, store: StoreArticle) -> N
     form = admin_client.get(reverse("profile_new"), {"copy": strict.pk}).context["form"]
     assert (form["name"].value(), form["trigram__threshold"].value()) == ("Copy of strict", 0.9)
     assert f"?copy={strict.pk}" in opened(admin_client, "profiles")
+    assert admin_client.post(reverse("profile_new"), posted | {"name": "new", "is_default": "on"}).status_code == 302
+    assert Profile.objects.get(is_default=True).name == "new"
 
 
 def test_what_hides_a_fault_is_open(admin_client: Client) -> None:
@@ -70,6 +74,11 @@ def test_all_faults_are_shown_at_once_and_a_profile_needs_a_pass(admin_client: C
     assert not [word for word in ("Arbitrated", "Slots", "Recall", "Source", "1e+08", "MMDS") if word in whole]
     assert not [word for word in ("hingle", "sketch", "dense", "Boilerplate<") if word in first.split("<main")[1]]
     assert "From 0 to 365; usually 3." in first
+    assert "50 to 100,000,000" not in whole
+    for name, detection_pass in PASSES.items():
+        # Nothing is found, so there is nothing to hide.
+        for setting in settings_of(detection_pass.config_class).keys() - {"retired"}:
+            assert f'name="{name}__{setting}"' in whole
     posted = {name: value for name, value in fields_of(page.context["form"]).items() if not name.endswith("__enabled")}
     posted |= {"name": "", "trigram__threshold": "1.4", "trigram__day_window": "many", "minhash__slots": "100"}
     del posted["is_default"]
@@ -79,9 +88,24 @@ def test_all_faults_are_shown_at_once_and_a_profile_needs_a_pass(admin_client: C
     assert errors.keys() == {
         "name", "trigram__threshold", "trigram__day_window", "minhash__slots", "is_default", "__all__"
     }  # fmt: skip
+    assert errors["is_default"] == ["One profile must be the default. To change it, tick this box on another."]
+    assert errors["trigram__threshold"] == ["Ensure this value is less than or equal to 1.0."]
     assert errors["minhash__slots"] == ["It is 100; it must be a power of two, such as 128, 256 or 512."]
     assert "No pass is in use: runs would find nothing." in text_of(answer)
     assert default_profile().settings == {"containment": {"enabled": True}}
+
+
+def test_saving_stores_only_what_differs_from_the_defaults(admin_client: Client) -> None:
+    address = reverse("profile", args=[default_profile().pk])
+    changed = fields_of(admin_client.get(address).context["form"])
+    changed |= {"trigram__threshold": "0.7", "trigram__day_window": "5", "same_as": "copies"}
+    del changed["exact__enabled"]
+    wanted = {"exact": {"enabled": False}, "trigram": {"threshold": 0.7, "day_window": 5}}
+    for given in (changed, None):
+        posted = given or fields_of(admin_client.get(address).context["form"])
+        assert admin_client.post(address, posted).status_code == 302
+        saved = default_profile()
+        assert (saved.same_as, saved.settings) == ("copies", {"containment": {"enabled": True}} | wanted)
 
 
 def test_the_form_says_what_its_settings_would_do(admin_client: Client, store: StoreArticle) -> None:
