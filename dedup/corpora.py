@@ -32,9 +32,7 @@ from articles.processes import WorkerDiedError
 from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.newspapers import current_ids
 from articles.storage.workers import database_pool
-from dedup.detection.clustering.policies import Policy
 from dedup.detection.runs.scope import Scope
-from dedup.detection.types import SameAs
 from dedup.models import CorpusExport, CorpusPart
 from dedup.models.reports import KEPT
 from dedup.reports.methods import methods_of
@@ -129,13 +127,8 @@ def asked_of(export: CorpusExport) -> Asked:
     """Return what a corpus is made of."""
     asked = export.asked
     since, until = (datetime.date.fromisoformat(asked[name]) if asked[name] else None for name in ("since", "until"))
-    return Asked(
-        Policy(asked["policy"]),
-        Scope(since, until, tuple(current_ids(asked["newspapers"])) or None, words=asked.get("search", "")),
-        Mode(asked["boilerplate"]),
-        confirmed_only=asked["confirmed"],
-        same_as=SameAs(asked["same"]) if asked.get("same") else None,
-    )
+    scope = Scope(since, until, tuple(current_ids(asked["newspapers"])) or None, words=asked.get("search", ""))
+    return Asked.of(scope, asked)
 
 
 @contextmanager

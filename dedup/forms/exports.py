@@ -14,7 +14,6 @@ from dedup.answers import LABEL_CHOICES
 from dedup.declarations import settings_of
 from dedup.detection.clustering.policies import RULES, Policy
 from dedup.detection.passes import PASSES
-from dedup.detection.types import SameAs
 from dedup.detection.verdicts.same_as import RULES as RULES_OF_SAME
 from dedup.forms.base import NoteForm, SearchedScopeForm, StyledForm
 from dedup.research.sampling import DIMENSIONS, SEEDS, Plan
@@ -70,10 +69,7 @@ class CorpusForm(SearchedScopeForm):
     @property
     def asked(self) -> Asked:
         """The corpus that was chosen; the form must be valid."""
-        chosen = self.cleaned_data
-        policy, mode = Policy(chosen["policy"]), Mode(chosen["boilerplate"])
-        same_as = SameAs(chosen["same"]) if chosen["same"] else None
-        return Asked(policy, self.scope, mode, confirmed_only=chosen["confirmed"], same_as=same_as)
+        return Asked.of(self.scope, self.cleaned_data)
 
     @property
     def stored(self) -> dict[str, Any]:

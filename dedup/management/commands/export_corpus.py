@@ -74,14 +74,9 @@ class Command(LongCommand):
         if target.file_format == "parquet":
             check_parquet()
         other = other_corpus(options["against"]) if options["against"] else None
-        asked = Asked(
-            Policy(options["policy"]),
-            Scope(**chosen_scope(options), words=options["search"]),
-            Mode(options["boilerplate"]),
-            confirmed_only=options["clusters"] == "confirmed",
-            also_in=f"also in {other.name}" if other else "",
-            same_as=SameAs(options["same"]) if options["same"] else None,
-        )
+        said = options | {"confirmed": options["clusters"] == "confirmed"}
+        part = Scope(**chosen_scope(options), words=options["search"])
+        asked = Asked.of(part, said, f"also in {other.name}" if other else "")
         if not options["same"] and not Cluster.objects.exists():
             self.stderr.write("There are no clusters, so no article has copies; find_duplicates finds them.")
         counts = self._write(asked, other, target, options)

@@ -3,8 +3,10 @@
 The tables keep memory bounded: it holds one cluster and a batch of decisions at a time.
 """
 
+from __future__ import annotations
+
 import datetime
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
@@ -160,6 +162,12 @@ class Asked:
     confirmed_only: bool
     also_in: str = ""
     same_as: SameAs | None = None
+
+    @classmethod
+    def of(cls, part: Scope, said: Mapping[str, Any], also_in: str = "") -> Asked:
+        """Return what a form, a command or a stored export says in words."""
+        same_as = SameAs(said["same"]) if said.get("same") else None
+        return cls(Policy(said["policy"]), part, Mode(said["boilerplate"]), said["confirmed"], also_in, same_as)
 
 
 @contextmanager
