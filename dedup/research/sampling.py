@@ -7,6 +7,7 @@ same sample.
 
 import datetime
 import random
+import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -128,9 +129,10 @@ class Chosen(NamedTuple):
 
 
 @transaction.atomic
-def draw(plan: Plan, *, seed: int, name: str = "", user: Any = None) -> ValidationSample:
+def draw(plan: Plan, *, seed: int | None = None, name: str = "", user: Any = None) -> ValidationSample:
     """Draw a sample and store it. Raises SampleError. Without a name, it is called by its number: "sample 3"."""
     _check_name(name)
+    seed = secrets.randbelow(SEEDS) if seed is None else seed
     if not 0 <= seed < SEEDS:
         raise SampleError(f"the seed is {seed}; it must be from 0 to {SEEDS - 1}")
     strata, chosen = _of_proposed(plan, seed)

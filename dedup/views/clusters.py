@@ -29,7 +29,7 @@ from dedup.review.queries.series_and_groups import (
     series_details,
 )
 from dedup.review.questions.tabs import Question
-from dedup.review.rules.rules import RuleError, end_group_rule, end_rule, make_group_rule, make_rule
+from dedup.review.rules.rules import RULES, RuleError
 from dedup.rows.clusters import LINEAGE, ClusterFilter
 from dedup.rows.files import FORMATS
 from dedup.rows.filtering import GroupFilter, SeriesFilter
@@ -268,32 +268,17 @@ def group_confirm(request: EditorRequest, group_id: int) -> HttpResponse:
     return _back(request, "group", group_id)
 
 
-# What makes and ends a rule on a series or on a dense group, by the name of its page.
-_RULES = {"series": (make_rule, end_rule), "group": (make_group_rule, end_group_rule)}
-
-
-def _ruled_address(request: HttpRequest, page: str, number: int) -> str:
-    return address_of(request, page, number)
-
-
-@decision_view(_ruled_address)
-def rule(request: EditorRequest, page: str, number: int) -> HttpResponse:
-    """Make it a rule that the articles of a series, or of a dense group, are never duplicates of each other."""
-    make, _ = _RULES[page]
+@decision_view(lambda request, page, number, **_: address_of(request, page, number))
+def rule(request: EditorRequest, page: str, number: int, act: str) -> HttpResponse:
+    """Make or end the rule that the articles of a series, or of a dense group, are never duplicates of each other."""
     with refusals(request, RuleError):
-        parted = make(number, user=request.user)
-        found = "1 pair was" if parted == 1 else f"{parted:,} pairs were"
-        messages.success(request, f"Rule made: never duplicates of each other. {found} taken apart.")
-    return _back(request, page, number)
-
-
-@decision_view(_ruled_address)
-def end(request: EditorRequest, page: str, number: int) -> HttpResponse:
-    """End the rule of a series, or of a dense group."""
-    _, end_it = _RULES[page]
-    with refusals(request, RuleError):
-        end_it(number, user=request.user)
-        messages.success(request, "Rule ended. The next run judges these pairs again.")
+        if act == "make":
+            parted = RULES[page].make(number, user=request.user)
+            found = "1 pair was" if parted == 1 else f"{parted:,} pairs were"
+            messages.success(request, f"Rule made: never duplicates of each other. {found} taken apart.")
+        else:
+            RULES[page].end(number, user=request.user)
+            messages.success(request, "Rule ended. The next run judges these pairs again.")
     return _back(request, page, number)
 
 

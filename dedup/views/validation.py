@@ -1,6 +1,5 @@
 """Validation samples: drawing them, reading their pairs without seeing any result, and what the labels say."""
 
-import secrets
 from typing import Any, Literal
 
 from django.contrib import messages
@@ -12,7 +11,7 @@ from articles.paging import page_of
 from dedup.answers import PairLabel
 from dedup.forms.exports import LabelForm, SampleForm
 from dedup.models import SampledPair, ValidationSample
-from dedup.research.sampling import SEEDS, SampleError, draw
+from dedup.research.sampling import SampleError, draw
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.readings import validation
 from dedup.review.readings.validation import Progress, disagreements, next_unread, progress_of, readers_of, results_of
@@ -35,10 +34,8 @@ def sample_new(request: EditorRequest) -> HttpResponse:
     """Draw a sample as the form says."""
     form = SampleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        seed = form.cleaned_data["seed"]
-        seed = secrets.randbelow(SEEDS) if seed is None else seed
         try:
-            drawn = draw(form.plan, seed=seed, name=form.cleaned_data["name"], user=request.user)
+            drawn = draw(form.plan, seed=form.cleaned_data["seed"], name=form.cleaned_data["name"], user=request.user)
         except SampleError as error:
             form.add_error(None, f"{str(error)[0].upper()}{str(error)[1:]}.")
         else:

@@ -1,6 +1,5 @@
 """`manage.py export`: writes the rows of a list, with their declared columns, to a file or to standard output."""
 
-import secrets
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -161,8 +160,7 @@ def _drawn(options: Mapping[str, Any], say: Callable[[str], object]) -> Validati
     given = {field.name: options[field.name] for field in fields(Plan) if options.get(field.name) is not None}
     if "per_stratum" in given:
         given["size"] = None
-    seed = secrets.randbelow(SEEDS) if options["seed"] is None else options["seed"]
-    sample = draw(Plan(**given), seed=seed, name=options["name"].strip())
+    sample = draw(Plan(**given), seed=options["seed"], name=options["name"].strip())
     say(
         f"Drew {sample.size:,} pair{pluralize(sample.size)} as “{sample.name}” "
         f"(number {sample.pk}, seed {sample.seed})."

@@ -110,23 +110,25 @@ def _refuse_confirmed(group: DenseGroup) -> None:
         )
 
 
-_OF_SERIES = _Rules(
-    Series,
-    "series",
-    "Series {} no longer exists; its headlines have changed.",
-    RULE_REASON,
-    pairs=lambda series: Pair.objects.among(members_of(series)),
-    refuse=lambda _series: None,
-    note=_log,
-)
-_OF_GROUPS = _Rules(
-    DenseGroup,
-    "group",
-    "Dense group {} no longer exists; a run has grouped its articles again.",
-    GROUP_RULE_REASON,
-    pairs=lambda group: Pair.objects.in_group(group.pk),
-    refuse=_refuse_confirmed,
-    note=_append,
-)
-make_rule, end_rule = _OF_SERIES.make, _OF_SERIES.end
-make_group_rule, end_group_rule = _OF_GROUPS.make, _OF_GROUPS.end
+RULES = {
+    "series": _Rules(
+        Series,
+        "series",
+        "Series {} no longer exists; its headlines have changed.",
+        RULE_REASON,
+        pairs=lambda series: Pair.objects.among(members_of(series)),
+        refuse=lambda _series: None,
+        note=_log,
+    ),
+    "group": _Rules(
+        DenseGroup,
+        "group",
+        "Dense group {} no longer exists; a run has grouped its articles again.",
+        GROUP_RULE_REASON,
+        pairs=lambda group: Pair.objects.in_group(group.pk),
+        refuse=_refuse_confirmed,
+        note=_append,
+    ),
+}
+make_rule, end_rule = RULES["series"].make, RULES["series"].end
+make_group_rule, end_group_rule = RULES["group"].make, RULES["group"].end
