@@ -82,22 +82,15 @@ class CorpusForm(SearchedScopeForm):
     def command(self) -> str:
         """The command that exports it; the form must be valid."""
         chosen = self.cleaned_data
-        words = ["manage.py", "export_corpus", "--policy", chosen["policy"]]
-        if chosen["confirmed"]:
-            words += ["--clusters", "confirmed"]
-        if chosen["same"]:
-            words += ["--same", chosen["same"]]
-        for name in ("since", "until"):
-            if chosen[name]:
-                words += [f"--{name}", chosen[name].isoformat()]
-        for newspaper in chosen["newspapers"]:
-            # With "=", also a name that begins with a hyphen is a value.
-            words.append(f"--newspaper={newspaper.name}")
-        if chosen["search"]:
-            words.append(f"--search={chosen['search']}")
-        if chosen["boilerplate"] != Mode.KEEP.value:
-            words += ["--boilerplate", chosen["boilerplate"]]
-        return shlex.join([*words, "--output", f"corpus.{chosen['format']}"])
+        options = {name: chosen[name] for name in ("policy", "same", "since", "until")}
+        options["clusters"] = "confirmed" if chosen["confirmed"] else None
+        options["boilerplate"] = chosen["boilerplate"] if chosen["boilerplate"] != Mode.KEEP.value else None
+        options["output"] = f"corpus.{chosen['format']}"
+        words = [word for name, value in options.items() if value for word in (f"--{name}", str(value))]
+        # With "=", also what begins with a hyphen is a value.
+        words += [f"--search={chosen['search']}"] if chosen["search"] else []
+        words += [f"--newspaper={newspaper.name}" for newspaper in chosen["newspapers"]]
+        return shlex.join(["manage.py", "export_corpus", *words])
 
 
 class ImportForm(forms.Form):

@@ -377,7 +377,7 @@ def test_the_page_gives_the_command_and_small_files(
     with CaptureQueriesContext(connection) as queries:
         page = visitor.get(f"/exports/{query}")
     assert len(queries) <= 10
-    options = "--policy one-per-cluster --since 2026-03-02 '--newspaper=Harbour Post' --output corpus.csv.gz"
+    options = "--policy one-per-cluster --since 2026-03-02 --output corpus.csv.gz '--newspaper=Harbour Post'"
     command = f"export_corpus {options}"
     assert page.context["form"].command == f"manage.py {command}"
     assert "3 articles of these days and newspapers" in page.content.decode()
