@@ -49,10 +49,15 @@ class WordSearch:
     before: datetime.date | None = None
 
 
-def read_search(text: str) -> WordSearch:
-    """Return what a text searches for. Raises SearchError."""
+def check_length(text: str) -> None:
+    """Refuse a text that is too long to be searched for. Raises SearchError."""
     if len(text) > MAX_CHARACTERS:
         raise SearchError(f"This has {len(text):,} characters; a search takes at most {MAX_CHARACTERS:,}. Shorten it.")
+
+
+def read_search(text: str) -> WordSearch:
+    """Return what a text searches for. Raises SearchError."""
+    check_length(text)
     return _Reader(text).read()
 
 

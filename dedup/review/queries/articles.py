@@ -22,7 +22,7 @@ from articles.models import (
     WhitelistedSentence,
 )
 from articles.normalization.logins import without_login
-from articles.normalization.searches import SearchError, WordSearch, read_search
+from articles.normalization.searches import SearchError, WordSearch, check_length, read_search
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.urls import comparable_url, normalize_url, url_key
 from articles.numbers import is_number, read_number
@@ -218,8 +218,6 @@ class Search(NamedTuple):
 def search(text: str) -> Search:
     """Return the first CHOICES articles that fit a text, the newest first, or why none does."""
     text = without_login(text.replace("\0", "").strip())
-    if is_number(text) and read_number(text) is None:
-        return Search([], f"{text[:20]}… has {len(text):,} digits; no article has so high a number.")
     try:
         found = matching(Article.objects.without_texts().select_related("newspaper"), text)
     except SearchError as error:
@@ -228,6 +226,8 @@ def search(text: str) -> Search:
     if articles or not text:
         return Search(articles, "")
     shown = text if len(text) <= 60 else f"{text[:60]}…"
+    if is_number(text) and read_number(text) is None:
+        return Search([], f"{text[:20]}… has {len(text):,} digits; no article has so high a number.")
     if is_number(text):
         return Search([], f"There is no article {shown}, and none has this number in its text.")
     if is_address(text):
@@ -245,6 +245,7 @@ def matching(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
     and article_url_normalized.
     """
     text = text.strip()
+    check_length(text)
     if is_address(text):
         urls = _with_address(text)
         if (numbers := ids_of(urls, "article")) is not None:

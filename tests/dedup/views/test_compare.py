@@ -116,7 +116,7 @@ def test_articles_are_found_by_number_url_and_words(editor_client: Client, store
         assert f"?left={article.pk}&right={other.pk}" in page
     for typed, fault in (
         ("paper.example/2027", "No article is stored under paper.example/2027."),
-        ("lighthouse keeper", "No headline has all of these words: lighthouse keeper."),
+        ("lighthouse keeper", "No article has all of these words: lighthouse keeper."),
         ("99999999", "There is no article 99999999"),
         ("9" * 30, "has 30 digits; no article has so high a number"),
         ("9" * 4301, "This has 4,301 characters; a search takes at most 2,000."),

@@ -95,7 +95,7 @@ def test_the_files_of_a_worker_are_those_of_the_command_byte_by_byte(
     described = json.loads((tmp_path / "corpus.json").read_text())
     assert described == export.description
     page = page_of(vera, export)
-    assert "hx-get" not in page
+    assert "every 2s" not in page
     for shown in ("We searched 4 articles of 3 newspapers", described["columns"]["corpus"][4]["meaning"]):
         assert shown in page
 

@@ -67,7 +67,7 @@ def test_a_file_is_previewed_then_imported_and_its_rejects_are_taken_home(
     send(client, f"/imports/{kept.pk}/start/")
     waiting = send(client, f"/imports/{kept.pk}/start/").content.decode()
     assert "it waits already" in waiting
-    assert "hx-get" in waiting
+    assert "every 2s" in waiting
     assert Job.objects.count() == 1
     work()
     kept.refresh_from_db()
@@ -78,7 +78,7 @@ def test_a_file_is_previewed_then_imported_and_its_rejects_are_taken_home(
     assert not UploadedPart.objects.exists()
     with django_assert_max_num_queries(12):
         page = client.get(f"/imports/{kept.pk}/")
-    assert "hx-get" not in page.content.decode()
+    assert "every 2s" not in page.content.decode()
     sent = b"".join(client.get(f"/imports/{kept.pk}/rejects.jsonl").streaming_content)  # type: ignore[attr-defined]
     rejects = [json.loads(line) for line in sent.splitlines()]
     assert [(reject["file"], reject["line"]) for reject in rejects] == [

@@ -190,7 +190,7 @@ def test_a_batch_from_a_filter_with_its_sample_preview_decision_and_undo(
     assert "at most 13.9% of all are" in offered
     assert "you answer every question yourself" in offered
     assert 'value="149"' not in offered, "A sample is never larger than the list"
-    assert editor_client.post(new, {"kind": "version", "sample": "20"}).status_code == 400
+    assert editor_client.post(new, {"kind": "unsure", "sample": "20"}).status_code == 400
     begun = editor_client.post(new, {"kind": "confirm", "sample": "20"})
     batch = Batch.objects.get()
     assert begun["Location"] == reverse("batch", args=[batch.pk])

@@ -129,7 +129,7 @@ def test_the_phases_of_a_run_under_way(client: Client, django_assert_max_num_que
     assert client.get(f"/runs/{run.pk}/phases/")["HX-Refresh"] == "true"
     page = text_of(client, f"/runs/{run.pk}/")
     assert "No process works on this run any more" in page
-    assert "hx-get" not in page
+    assert "every 2s" not in page
     client.post(f"/runs/{run.pk}/cancel/")
     run.refresh_from_db()
     assert (run.state, run.error) == ("interrupted", "Cancelled by ada, when no process worked on it any more.")
