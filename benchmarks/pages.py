@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import psutil
 from django.contrib.auth.models import User
@@ -18,6 +19,7 @@ from django.db import connection
 from django.test import Client
 
 from articles.models import Article
+from articles.querysets import fetched
 from benchmarks import archive, database
 from benchmarks.measuring import MeasuringError
 from dedup.models import Cluster, DenseGroup, Pair, Series
@@ -121,6 +123,37 @@ LISTS = {
     "/validation/": (),
     "/reports/": (),
 }
+
+
+# The word in most articles comes first.
+_FREQUENT_SQL = """
+SELECT word FROM pg_stats, unnest(most_common_elems::text::text[], most_common_elem_freqs) AS common (word, share)
+WHERE tablename = 'articles_articlewords' AND attname = 'words' AND length(word) > 3 AND share IS NOT NULL
+ORDER BY share DESC
+"""
+
+
+def searches() -> dict[str, str]:
+    """Return the addresses of searches by words of the archive, by name; the words must be indexed."""
+    words = [word for (word,) in fetched(_FREQUENT_SQL)]
+    if not words:
+        return {}
+    often, again, seldom = words[0], words[1], words[-1]
+    headline = " ".join(Article.objects.order_by("-pk")[5].headline.split()[:3])
+    asked = {
+        "a frequent word": often,
+        "a rarer word": seldom,
+        "two frequent words": f"{often} {again}",
+        "one without the other": f"{often} -{again}",
+        "a phrase": f'"{headline}"',
+        "a phrase of frequent words": f'"{often} {again}"',
+        "a beginning": f"{seldom[:3]}*",
+        "words of headlines": f"headline:{often}",
+        "a word of a newspaper in a month": f"{seldom} newspaper:paper after:2000-01 before:2000-02",
+        "brackets": f"({often} OR {seldom}) NOT ({again} OR xylophonist)",
+        "no article": "xylophonist harpsichord",
+    }
+    return {f"search: {name}": f"/articles/?{urlencode({'q': words})}" for name, words in asked.items()}
 
 
 def addresses() -> dict[str, str]:

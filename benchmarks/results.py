@@ -27,6 +27,7 @@ _YEAR = 366
 _SHOWN = 0.5  # seconds of a phase
 # The commands of a whole run.
 IMPORT, RUN = "import of the file", "find_duplicates"
+INDEX = "index_search"
 NOTHING_NEW, IMPORT_NEW, NEW = "find_duplicates --new, nothing new", "import of the new ones", "find_duplicates --new"
 # The runs, in the order of the table of phases.
 _RUNS = {RUN: "", NOTHING_NEW: ", nothing new", NEW: ", 1,000 new"}

@@ -10,7 +10,7 @@ from django.test import Client
 from benchmarks import database, pages
 from benchmarks.corpus import articles, write_files
 from benchmarks.passes import PassBenchmark, add_contest_options
-from benchmarks.results import IMPORT, IMPORT_NEW, NEW, NOTHING_NEW, RUN, PageTime, Step, WholeResult
+from benchmarks.results import IMPORT, IMPORT_NEW, INDEX, NEW, NOTHING_NEW, RUN, PageTime, Step, WholeResult
 from dedup.detection.runs.facts import phase_seconds
 from dedup.models import DetectionRun
 from tests.factories import make_user
@@ -63,6 +63,7 @@ class WholeBenchmark(PassBenchmark):
             write_files(rows, [(stored, size), (new, NEW_ARTICLES)])
             self._step(result, IMPORT, "import_articles", str(stored))
             self._step(result, RUN, "find_duplicates")
+            self._step(result, INDEX, "index_search")
             result.pairs, result.clusters = database.counted("dedup_pair"), database.counted("dedup_cluster")
             self._step(result, NOTHING_NEW, "find_duplicates", "--new")
             self._step(result, IMPORT_NEW, "import_articles", str(new))
@@ -91,6 +92,9 @@ def page_times() -> list[PageTime]:
     database.settle()
     client = Client(SERVER_NAME="127.0.0.1")
     client.force_login(make_user("mara", "editor"))
-    asked = [pages.of_address(client, name, address, _REQUESTS) for name, address in pages.addresses().items()]
+    asked = [
+        pages.of_address(client, name, address, _REQUESTS)
+        for name, address in (pages.addresses() | pages.searches()).items()
+    ]
     asked.append(pages.decisions(client, _REQUESTS))
     return [PageTime(page.name, statistics.median(page.milliseconds), page.queries) for page in asked]

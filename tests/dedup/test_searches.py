@@ -67,7 +67,7 @@ def test_words_phrases_headlines_newspapers_and_days(store: StoreArticle, monkey
     assert found("after:2026-04") == {two.pk}
     assert found("the") == found("!!!") == set()
     assert found("line ferry") == {one.pk, two.pk, three.pk}
-    monkeypatch.setattr("dedup.review.queries.lists.MOST_IDS", 1)
+    monkeypatch.setattr("dedup.review.queries.articles.COUNT_CEILING", 1)
     assert found("line ferry") == {one.pk, two.pk, three.pk}
 
 

@@ -26,6 +26,7 @@ from articles.normalization.searches import SearchError, WordSearch, check_lengt
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.urls import comparable_url, normalize_url, url_key
 from articles.numbers import is_number, read_number
+from articles.paging import COUNT_CEILING
 from articles.querysets import ArticleQuerySet
 from articles.storage.boilerplate_marks import history_of
 from articles.storage.incoming import story_url
@@ -259,7 +260,8 @@ def matching(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
         return found if asked != WordSearch() else articles.none()
     if not ArticleWords.objects.exists():
         return found.filter(*(Q(headline__icontains=word) for word in _WANTED.findall(asked.words)))
-    numbers = ids_of(ArticleWords.objects.filter(having_words(asked)))
+    # Lists do not count more, and to look up more of a phrase takes long.
+    numbers = ids_of(ArticleWords.objects.filter(having_words(asked)), most=COUNT_CEILING)
     return found.filter(having_words(asked, "words__") if numbers is None else IsAnyOf("pk", numbers))
 
 
