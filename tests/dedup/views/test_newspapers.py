@@ -95,18 +95,6 @@ def test_merged_newspapers_are_listed_nowhere(admin_client: Client, papers: tupl
     assert "harbour-prod-2" in page
 
 
-def test_the_admin_leads_to_the_page(admin_client: Client, papers: tuple[Newspaper, Newspaper]) -> None:
-    rows = reverse("admin:articles_newspaper_changelist")
-    action = {"action": "merge", "_selected_action": [paper.pk for paper in papers]}
-    assert admin_client.post(rows, action).headers["Location"] == f"{PAGE}?merged={papers[0].pk}&into={papers[1].pk}"
-    one = admin_client.post(rows, {**action, "_selected_action": [papers[1].pk]})
-    assert one.headers["Location"] == f"{PAGE}?merged={papers[1].pk}"
-    Newspaper.objects.create(name="Selby Gazette")
-    every = list(Newspaper.objects.values_list("pk", flat=True))
-    refused = admin_client.post(rows, {**action, "_selected_action": every}, follow=True)
-    assert "Select one or two newspapers to merge." in refused.content.decode()
-
-
 def test_the_admin_edits_aliases_and_groups(admin_client: Client, papers: tuple[Newspaper, Newspaper]) -> None:
     old, main = papers
     page = reverse("admin:articles_newspaper_change", args=[main.pk])
