@@ -47,7 +47,7 @@ from tests.conftest import StoreArticle
 from tests.crash.installation import ReadyCommands
 from tests.databases import child_environment, database_url
 from tests.dedup.runs.running import EVERYTHING, wait_until
-from tests.dedup.runs.test_profiles import form_of
+from tests.dedup.views.test_profiles import fields_of
 from tests.factories import attach_copy
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -393,7 +393,7 @@ def set_nightly(at: datetime.time | None) -> Profile:
     client = Client()
     client.force_login(User.objects.get_or_create(username="root", is_staff=True, is_superuser=True)[0])
     address = reverse("profile", args=[profile.pk])
-    answer = client.post(address, form_of(client, profile) | {"nightly_at": at or ""})
+    answer = client.post(address, fields_of(client.get(address).context["form"]) | {"nightly_at": at or ""})
     assert answer.status_code == 302
     profile.refresh_from_db()
     return profile
