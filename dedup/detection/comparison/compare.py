@@ -65,7 +65,6 @@ class Comparison:
     longer_sentences: int
     exact_sentences: int  # equal in both
     close_sentences: int  # edited
-    exact_share: float  # of the shorter's words: those in equal sentences
     matched_share: float  # of the shorter's words: those in equal sentences, and the (near-)equal words of edited ones
     matched_longer: float  # the same of the longer's words
     longer_lead_matched: float  # the same of its first LEAD_WORDS: a version has a new lead
@@ -121,7 +120,7 @@ def compare(
             replacement._replace(left=replacement.right, right=replacement.left) for replacement in replacements
         ]
     matched = sum(match.equal for match in matches)
-    exact = [match for match in matches if match.exact]
+    exact = sum(match.exact for match in matches)
     texts = left_recurrence.text, right_recurrence.text
     common = texts[swapped].common
     rare, missing = shorter.rare_words(common), shorter.vocabulary - longer.vocabulary
@@ -134,9 +133,8 @@ def compare(
         longer_words=longer.size,
         shorter_sentences=len(shorter.sentence_keys),
         longer_sentences=len(longer.sentence_keys),
-        exact_sentences=len(exact),
-        close_sentences=len(matches) - len(exact),
-        exact_share=_share(sum(match.equal for match in exact), shorter.size),
+        exact_sentences=exact,
+        close_sentences=len(matches) - exact,
         matched_share=_share(matched, shorter.size),
         matched_longer=_share(matched, longer.size),
         longer_lead_matched=_lead_matched(longer, {match.right: match.equal for match in matches}),

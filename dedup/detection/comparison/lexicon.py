@@ -17,7 +17,7 @@ import numpy.typing as npt
 import regex
 
 from dedup.detection.comparison.language_words import MONTHS, WEEKDAYS
-from dedup.detection.kernels.masked_shingles import WordHashes
+from dedup.detection.kernels.masked_shingles import SOLO, WordHashes
 from dedup.detection.kernels.tokens import Ragged, ranges
 
 OTHER: Final = 0
@@ -29,18 +29,17 @@ MONTH: Final = 4  # a month in lower case, which may also be another word: may, 
 # A lexicon that knows so many parts is full. A word takes about 200 bytes.
 _MOST_PARTS = 300_000
 
-# Characters that are words by themselves, and marks, which Python's \w does not match; a slower pattern handles them.
-_SOLO = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_UNUSUAL = regex.compile(rf"[\p{{M}}{_SOLO}]")
+# Characters of SOLO, and marks, which Python's \w does not match; a slower pattern handles them.
+_UNUSUAL = regex.compile(rf"[\p{{M}}{SOLO}]")
 # All of them, and many others, but none of the Latin letters and usual punctuation: a quick test.
 _MAYBE_UNUSUAL = re.compile("[\u0300-\u1fff\u20d0-\u20ff\u2c00-\U0010ffff]")
 _NUMBER = r"\d+(?:[.,:/]\d+)*"
 _USUAL_WORD = re.compile(rf"{_NUMBER}|[^\W_]+(?:'[^\W_]+)*")
 _ANY_WORD = regex.compile(
-    rf"{_NUMBER}|[{_SOLO}]\p{{M}}*|[\p{{L}}\p{{M}}\p{{N}}--[{_SOLO}]]+(?:'[\p{{L}}\p{{M}}\p{{N}}--[{_SOLO}]]+)*",
+    rf"{_NUMBER}|[{SOLO}]\p{{M}}*|[\p{{L}}\p{{M}}\p{{N}}--[{SOLO}]]+(?:'[\p{{L}}\p{{M}}\p{{N}}--[{SOLO}]]+)*",
     regex.VERSION1,
 )
-# The blocks of the scripts of _SOLO, and all above the basic plane but emoji; and the underscore.
+# The blocks of the scripts of SOLO, and all above the basic plane but emoji; and the underscore.
 _MAYBE_SOLO = re.compile(
     "[_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\ua9ff\uaa60-\uaa7f\uf900-\ufdff\ufe10-\uffff\U00010000-\U0001efff\U00020000-\U0010ffff]"
 )
@@ -164,13 +163,9 @@ def typography(text: str) -> str:
 
 def words_in(text: str) -> list[str]:
     """Return the words of a text in this form, in order."""
-    return _pattern(text).findall(text)
-
-
-def _pattern(text: str) -> re.Pattern[str] | regex.Pattern[str]:
     if text.isascii() or not (_MAYBE_UNUSUAL.search(text) and _UNUSUAL.search(text)):
-        return _USUAL_WORD
-    return _ANY_WORD if _MAYBE_SOLO.search(text) else _marked_word()
+        return _USUAL_WORD.findall(text)
+    return (_ANY_WORD if _MAYBE_SOLO.search(text) else _marked_word()).findall(text)
 
 
 @cache

@@ -67,19 +67,12 @@ def compared_text(content: str, marks: Sequence[Sequence[int]], mode: Mode) -> L
         return Located(content, range(len(content)), range(1, len(content) + 1))
     text = without_boilerplate(content, marks, mode)
     # Removing moves blanks, but no other character.
-    kept = iter([place for place in _outside(removed, len(content)) if not content[place].isspace()])
+    gone = {place for start, end in removed for place in range(start, end)}
+    kept = iter([place for place in range(len(content)) if place not in gone and not content[place].isspace()])
     places: list[int] = []
     for character in text:
         places.append((places[-1] if places else 0) if character.isspace() else next(kept))
     return Located(text, places, [place + 1 for place in places], removed)
-
-
-def _outside(removed: Sequence[Span], length: int) -> Iterator[int]:
-    place = 0
-    for start, end in removed:
-        yield from range(place, start)
-        place = max(place, end)
-    yield from range(place, length)
 
 
 def normalized(compared: Located) -> Located:

@@ -17,7 +17,7 @@ from articles.normalization.times import PublicationTime
 from dedup.detection.comparison.lexicon import DATE, NUMBER, Lexicon, Numbers, typography, words_in
 from dedup.detection.comparison.recurring import is_rare
 from dedup.detection.kernels.masked_shingles import Hashes, masked_shingle_sets
-from dedup.detection.kernels.tokens import IntArray, Ragged, begins_in, distinct
+from dedup.detection.kernels.tokens import ODD, IntArray, Ragged, as_sets, distinct
 
 # Characters or words from the first to before the last.
 Span = tuple[int, int]
@@ -33,8 +33,6 @@ _TEXTS_AT_ONCE = 40
 SENTENCE_BITS = 16
 LAST_SENTENCE = np.uint64((1 << SENTENCE_BITS) - 1)
 _HASHED = ~np.uint64((2 << SENTENCE_BITS) - 1)
-# The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 # Which marks close a quotation, by the mark that opens it. Many writers open with „ and close with a typewriter's mark.
 _CLOSING = {"“": '”"', '"': '"', "„": '“”"', "«": "»", "»": "«", "「": "」"}
@@ -233,15 +231,10 @@ def _word_pairs(hashes: npt.NDArray[np.int64], bounds: IntArray, firsts: IntArra
     words, sentences = hashes.view(np.uint64), np.arange(len(bounds) - 1)
     owners = sentences - np.repeat(firsts[:-1], np.diff(firsts))
     below = np.repeat(np.minimum(owners.astype(np.uint64), LAST_SENTENCE), np.diff(bounds))
-    found = ((words[:-1] * _ODD + words[1:]) * _ODD) & _HASHED | below[:-1]
+    found = ((words[:-1] * ODD + words[1:]) * ODD) & _HASHED | below[:-1]
     inside = np.ones(len(found), dtype=np.bool_)
     inside[bounds[1:-1] - 1] = False
-    pairs = Ragged(found.compress(inside), bounds[firsts] - firsts)
-    for own in pairs.split():
-        own.sort()
-    kept = begins_in(pairs.values)
-    kept[pairs.offsets[:-1][pairs.sizes > 0]] = True
-    pairs = pairs.only(kept)
+    pairs = as_sets(Ragged(found.compress(inside), bounds[firsts] - firsts))
     own = (pairs.values & LAST_SENTENCE).astype(np.int64) + np.repeat(firsts[:-1], pairs.sizes)
     return pairs, np.bincount(own, minlength=len(sentences))
 

@@ -107,7 +107,6 @@ class Coverage(NamedTuple):
     recurring_part: float  # of the shorter's: those that recur
     recurring_share: float  # of the shared ones: those that recur
     fresh_contained: float  # of the shorter's fresh ones: those that the longer one has
-    fresh_shared: int
 
 
 def coverage(shorter: Hashes, longer: Hashes, recurs: Flags) -> Coverage:
@@ -121,7 +120,6 @@ def coverage(shorter: Hashes, longer: Hashes, recurs: Flags) -> Coverage:
         recurring_part=1 - fresh / len(shorter) if len(shorter) else 0.0,
         recurring_share=recurring_both / both if both else 0.0,
         fresh_contained=_smoothed(fresh_shared, fresh),
-        fresh_shared=fresh_shared,
     )
 
 
@@ -237,16 +235,11 @@ def _recurring(printed: Printings, days: IntArray) -> tuple[IntArray, Flags]:
     """Return where each phrase begins, and whether it recurs."""
     begins = np.flatnonzero(begins_in(printed >> np.uint64(_PLACE_BITS)))
     on = days[printed & _PLACES]
-    return begins, _recurs(begins, on)
-
-
-def _recurs(begins: IntArray, days: IntArray) -> Flags:
-    """Return of each run of ascending days whether they are enough of them, far enough apart."""
-    new = begins_in(days)
+    new = begins_in(on)
     new[begins] = True
     seen = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(new)])
-    ends = np.append(begins[1:], len(days))[: len(begins)]
-    return (seen[ends] - seen[begins] >= RECURRING_DAYS) & (days[ends - 1] - days[begins] >= RECURRING_SPAN)
+    ends = np.append(begins[1:], len(on))[: len(begins)]
+    return begins, (seen[ends] - seen[begins] >= RECURRING_DAYS) & (on[ends - 1] - on[begins] >= RECURRING_SPAN)
 
 
 # A word is common if so many of a newspaper's articles have it, as a share and at least as a number.

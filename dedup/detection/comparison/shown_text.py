@@ -52,8 +52,7 @@ class Segment(NamedTuple):
 
     def continues(self, other: Segment) -> bool:
         """Whether it differs from another segment in nothing but the text."""
-        same_kind = self.kind == other.kind and self.minor == other.minor and self.moved == other.moved
-        return same_kind and self.boilerplate == other.boilerplate and self.found == other.found
+        return self._replace(text=other.text) == other
 
 
 class MarkedText(NamedTuple):
@@ -79,14 +78,9 @@ def passages(text: MarkedText) -> Iterator[Segment]:
 
 def _inside(marks: Marks, bounds: Sequence[int]) -> list[bool]:
     """Return for each bound whether a mark covers the text after it."""
-    covered: list[bool] = []
-    following = iter(marks)
-    mark = next(following, None)
-    for bound in bounds:
-        while mark is not None and mark[1] <= bound:
-            mark = next(following, None)
-        covered.append(mark is not None and mark[0] <= bound)
-    return covered
+    starts = [mark[0] for mark in marks]
+    begun = [bisect_right(starts, bound) for bound in bounds]
+    return [count > 0 and bound < marks[count - 1][1] for count, bound in zip(begun, bounds, strict=True)]
 
 
 class ShownText:

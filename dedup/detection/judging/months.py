@@ -24,7 +24,7 @@ from dedup.detection.comparison.recurring import (
 )
 from dedup.detection.judging.stories import alike, first_told, lasting, sketches
 from dedup.detection.kernels.masked_shingles import Hashes, words_of
-from dedup.detection.kernels.tokens import Flags, IntArray
+from dedup.detection.kernels.tokens import ODD, Flags, IntArray
 from dedup.detection.passes.reading import ArticleShingles
 
 
@@ -93,13 +93,7 @@ def learnt_places(month: datetime.date, days: IntArray) -> Learnt:
 # Common words are learnt from at most this many articles of a newspaper: those of the lowest hashes, so that a few more
 # articles change few of them.
 _SAMPLED_ARTICLES = 300
-_MIXER = np.uint64(0x9E3779B97F4A7C15)
 _NUMBER = re.compile(r"\d+")
-
-
-def _numbers_in(text: str) -> int:
-    """Return a number for those of a normalised text."""
-    return hash(tuple(sorted(_NUMBER.findall(text))))
 
 
 class Learning:
@@ -144,7 +138,7 @@ class Learning:
 
     def _drawn(self, places: IntArray, most: int) -> IntArray:
         """Return at most so many of these places, which other places do not decide."""
-        hashes = self._ids[places].astype(np.uint64) * _MIXER
+        hashes = self._ids[places].astype(np.uint64) * ODD
         return places[np.sort(np.argsort(hashes, kind="stable")[:most])]
 
     @property
@@ -159,7 +153,8 @@ class Learning:
         """Return what recurs around each month, given the normalised texts of the articles that are wanted."""
         found = dict.fromkeys(self._months, NO_RECURRING_TEXT)
         like_others = np.unique(self._alike).tolist() if texts else []
-        numbers = {place: _numbers_in(texts[int(self._ids[place])]) for place in like_others}
+        written = {place: sorted(_NUMBER.findall(texts[int(self._ids[place])])) for place in like_others}
+        numbers = {place: hash(tuple(found)) for place, found in written.items()}
         for month in self._months if texts else ():
             counted, again = self._counted(month, numbers), np.unique(self._alike_in(month))
             articles, again = int(np.count_nonzero(counted)), again[counted[again]]

@@ -19,7 +19,7 @@ The result depends on the days of the window alone, not on where a block of days
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple
@@ -39,7 +39,7 @@ from dedup.detection.kernels.parity_join import (
     may_reach,
     sketched,
 )
-from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, distinct
+from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, concatenated, distinct
 
 # Candidates compared in one step; sets that have enough neighbours by then are not compared with each other further.
 _COMPARED_AT_ONCE = 100_000
@@ -133,12 +133,12 @@ class _Join:
             first_equal: dict[bytes, int] = {}
             leaders = [first_equal.setdefault(self._digest(member), member) for member in members.tolist()]
             group = _Members(members, np.array(leaders, dtype=np.int64))
-            kept = _joined([kept, *self._needed(group, start, found)])
+            kept = concatenated([kept, *self._needed(group, start, found)])
         self._kept.append((start, kept))
 
     def result(self, asked: DayRange) -> SimilarPairs:
         """Return the pairs asked for, and all of two hubs: fresh sets decide which of them a group keeps."""
-        kept = _joined([edges for start, edges in self._kept if start >= asked.first_row])
+        kept = concatenated([_NO_EDGES, *(edges for start, edges in self._kept if start >= asked.first_row)])
         hubs = np.flatnonzero(self._noted)
         if asked.fresh is not None:
             fresh, noted = asked.fresh, self._noted > 0
@@ -164,7 +164,7 @@ class _Join:
         one = np.flatnonzero(self._left_out >= 0)
         pairs_left = np.sort(np.stack([one, self._left_out[one]]), axis=0)
         parts.append(self._scored(*pairs_left))
-        return _distinct(_joined(parts))
+        return _distinct(concatenated(parts))
 
     def _candidates_of(self, first: int, start: int, stop: int) -> Iterator[Pairs]:
         """Yield the candidates of a day, those at the closest positions first, until all of its window are hubs."""
@@ -219,10 +219,10 @@ class _Join:
         copies = members.all[(members.leaders != members.all) & (members.all >= start)]
         stars = _Edges(members.leader_of(copies), copies, np.ones(len(copies)))
         alike = self._alike_in_forest(distinct(members.leaders), start)
-        known = _joined([edges for day, edges in self._compared if day < start])
+        known = concatenated([_NO_EDGES, *(edges for day, edges in self._compared if day < start)])
         known = known.only(np.isin(known.left, members.all) & np.isin(known.right, members.all))
         self._compared.append((start, alike))
-        pool = _distinct(_joined([members.led(compared), alike]))
+        pool = _distinct(concatenated([members.led(compared), alike]))
         pool = pool.only(pool.right >= start)
         pool = pool.only(np.lexsort((pool.right, pool.left, -pool.scores)))
         wanted = _most_similar(pool, start, self._density.kept_pairs) | _spanning(pool, members.led(known))
@@ -259,10 +259,6 @@ class _Members(NamedTuple):
         return led.only(one != other)
 
 
-def _joined(parts: Sequence[_Edges]) -> _Edges:
-    return _Edges(*(np.concatenate(side) for side in zip(_NO_EDGES, *parts, strict=True)))
-
-
 def _distinct(edges: _Edges) -> _Edges:
     return edges.only(np.unique(edges.left << 32 | edges.right, return_index=True)[1])
 
@@ -282,7 +278,7 @@ def _most_similar(edges: _Edges, start: int, count: int) -> Flags:
 
 def _spanning(edges: _Edges, known: _Edges) -> Flags:
     """Return which edges are in a maximum spanning forest of all edges (Borůvka 1926); `known` ones win a draw."""
-    every = _joined([known, edges])
+    every = concatenated([known, edges])
     order = np.argsort(-every.scores, kind="stable")
     nodes, ends = np.unique(np.concatenate([every.left[order], every.right[order]]), return_inverse=True)
     one, other = ends.reshape(2, -1)

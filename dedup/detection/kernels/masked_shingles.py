@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from dedup.detection.kernels.tokens import IntArray, Ragged, begins_in, character_shingle_sets, joined
+from dedup.detection.kernels.tokens import ODD, IntArray, Ragged, begins_in, character_shingle_sets, joined
 
 Hashes = npt.NDArray[np.uint32]
 ShingleSets = Ragged  # of such hashes
@@ -28,16 +28,14 @@ _HASH = np.dtype("<u4")
 SHINGLE_WORDS = 4
 _MASK = "#"
 # Characters that are words by themselves, with their marks, because their scripts have no blanks between words.
-_SOLO = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_WORD = regex.compile(rf"[{_SOLO}]\p{{M}}*|[^\s{_SOLO}]+")
+SOLO = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_WORD = regex.compile(rf"[{SOLO}]\p{{M}}*|[^\s{SOLO}]+")
 # The blocks of these scripts, and a little more: a quick test with the faster of the two libraries of patterns.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\ua9ff\uaa60-\uaa7f\uf900-\uffff\U000116d0-\U000116ff\U00016fe0-\U0003ffff]"
 )
 # The hash of what is several words: characters of such scripts, with or without others, and no blank in between.
 _TO_DIVIDE = 0
-# The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 _WIDTH = np.uint64(32)
 # Texts per step: few enough for their words and arrays to stay in the processor's cache.
 _TEXTS_AT_ONCE = 40
@@ -139,7 +137,7 @@ def _mixed(hashed: Uint64Array, words: int) -> Hashes:
     mixed = np.zeros(len(hashed), dtype=np.uint64)
     for place in range(min(words, len(hashed))):
         mixed[: len(hashed) - place] ^= hashed[place:]
-        mixed *= _ODD
+        mixed *= ODD
         mixed ^= mixed >> np.uint64(29)
     return (mixed >> _WIDTH).astype(np.uint32)
 
@@ -243,7 +241,7 @@ class WordHashes:
 
     def _slots(self, numbers: Uint64Array) -> tuple[IntArray, IntArray]:
         """Return the slot of each number, and the places of those that have none: they get any slot."""
-        slots = (numbers * _ODD >> _BELOW_SLOT).astype(np.int64)
+        slots = (numbers * ODD >> _BELOW_SLOT).astype(np.int64)
         there = self._numbers[slots]
         left = np.flatnonzero(there != numbers)
         missing = [left[there[left] == 0]]
@@ -266,7 +264,7 @@ class WordHashes:
         begins, ends = words.starts[first].tolist(), (words.starts + words.lengths)[first].tolist()
         numbers, hashes = self._numbers.data, self._hashes.data  # twice as fast as the arrays
         for number, begin, end in zip(known[kept].tolist(), begins, ends, strict=True):
-            slot = (number * int(_ODD) & _ALL) >> int(_BELOW_SLOT)
+            slot = (number * int(ODD) & _ALL) >> int(_BELOW_SLOT)
             while numbers[slot]:
                 slot = (slot + 1) & _LAST_SLOT
             numbers[slot] = number
@@ -293,7 +291,7 @@ def _numbers(data: bytes, starts: IntArray, lengths: IntArray) -> Uint64Array:
     numbers = eights[starts].astype(np.uint64, copy=False) & _FIRST_BYTES[np.minimum(lengths, _BYTES)]
     longer = np.flatnonzero((lengths > _BYTES) & (lengths <= _LONGEST))
     for offset in range(_BYTES, _LONGEST, _BYTES):
-        mixed = numbers[longer] * _ODD
+        mixed = numbers[longer] * ODD
         mixed ^= mixed >> _WIDTH
         mixed ^= eights[starts[longer] + offset] & _FIRST_BYTES[np.minimum(lengths[longer] - offset, _BYTES)]
         numbers[longer] = mixed

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup.detection.kernels.tokens import Flags, IntArray, Ragged, distinct, ranges
+from dedup.detection.kernels.tokens import ODD, Flags, IntArray, Ragged, distinct, ranges
 
 Signatures = npt.NDArray[np.uint8]
 Minima = npt.NDArray[np.uint32]
@@ -213,7 +213,7 @@ def keys_of(signed: Signatures, band: IntArray, number: int = 0) -> Packed:
     """
     keys = np.full(len(signed), number, dtype=np.uint64)
     for slot in band:
-        keys = (keys ^ signed[:, slot]) * np.uint64(0x9E3779B97F4A7C15)
+        keys = (keys ^ signed[:, slot]) * ODD
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))

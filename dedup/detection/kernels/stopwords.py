@@ -15,12 +15,10 @@ import numpy.typing as npt
 import stopwordsiso
 
 from articles.normalization.text import normalize_text
-from dedup.detection.kernels.tokens import HASH_BITS, IntArray, Ragged, distinct
+from dedup.detection.kernels.tokens import HASH_BITS, ODD, IntArray, Ragged, distinct
 
 # Enough words to recognise the language of an article.
 _WORDS_OF_LANGUAGE = 200
-# The golden ratio of 64 bits (Knuth, TAOCP 6.4); odd, so that multiplying by it loses no bits.
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class _StopLists(NamedTuple):
@@ -83,7 +81,7 @@ def _shingles(words: list[str], marked: list[_MarkedWords]) -> IntArray:
     starts = np.flatnonzero(hashed[:-2] & np.uint64(1))
     hashed &= ~np.uint64(1)
     # The words' hashes are random already, so a polynomial of them is as good as a hash of the three.
-    shingles = (hashed[starts] * _ODD + hashed[starts + 1]) * _ODD + hashed[starts + 2]
+    shingles = (hashed[starts] * ODD + hashed[starts + 1]) * ODD + hashed[starts + 2]
     return distinct((shingles >> np.uint64(64 - HASH_BITS)).astype(np.int64))
 
 

@@ -19,8 +19,8 @@ TRIGRAM_BITS = 24
 # The width of hashed word shingles.
 HASH_BITS = 56
 _BLANK = 0x20
-# The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+# The golden ratio of 64 bits: multiplying by it spreads neighbouring values, and loses no bits (Knuth, TAOCP 6.4).
+ODD = np.uint64(0x9E3779B97F4A7C15)
 # Texts per step: few enough for the arrays to stay in the processor's cache, and for seven bits to number them.
 _TEXTS_AT_ONCE = 120
 # The same for sets of hashes, which are longer.
@@ -219,7 +219,7 @@ def character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 | 
     rolling = hashes[:count]
     rolling[:] = characters[:count]
     for place in range(1, size):  # a polynomial of the characters (Horner), for all positions at a time
-        rolling *= width(_ODD >> np.uint64(64 - 8 * width().itemsize))
+        rolling *= width(ODD >> np.uint64(64 - 8 * width().itemsize))
         rolling += characters[place : place + count]
     # No shingle begins at the last positions of a text: they repeat its first one.
     begins, ends = (bounds[np.diff(offsets) > 0] for bounds in (offsets[:-1], offsets[1:]))

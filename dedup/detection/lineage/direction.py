@@ -241,10 +241,7 @@ class Likeness:
 
 def _trailing(places: Sequence[int], sentences: int) -> int:
     """Return how many of these ascending places are the last ones."""
-    count = 0
-    while count < len(places) and places[-1 - count] == sentences - 1 - count:
-        count += 1
-    return count
+    return sum(sentences - place == len(places) - at for at, place in enumerate(places))
 
 
 def likeness(source: Text, follower: Text) -> Likeness:

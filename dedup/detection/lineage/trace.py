@@ -13,7 +13,8 @@ import datetime
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cache
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from articles.normalization.times import Precision
@@ -47,11 +48,9 @@ def texts_to_read(articles: Sequence[LineageArticle]) -> dict[str, int]:
     """Return the texts to compare, each with the number of the first article that has it: at most MOST_TEXTS."""
     first: dict[str, int] = {}
     for article in in_order(articles):
-        if article.text_key and article.text_key not in first:
-            if len(first) == MOST_TEXTS:
-                break
-            first[article.text_key] = article.number
-    return first
+        if article.text_key:
+            first.setdefault(article.text_key, article.number)
+    return dict(islice(first.items(), MOST_TEXTS))
 
 
 def trace(articles: Sequence[LineageArticle], texts: Mapping[str, Text]) -> Lineage:
@@ -94,7 +93,7 @@ class _Tracer:
         credited = (
             newspaper
             for newspaper, own in self._by_newspaper.items()
-            if credits_newspaper(text.content, [name for name in (own[0].name, own[0].host) if name])
+            if credits_newspaper(text.content, (own[0].name, own[0].host))
         )
         return TextMarks(is_release(text.content, first.byline), looks_like_release(text.content), frozenset(credited))
 
@@ -230,15 +229,10 @@ class Additions:
         self._sets = {key: set(text.prepared.sentence_keys) for key, text in texts.items()}
         last = Counter(text.prepared.sentence_keys[-1] for text in texts.values() if text.prepared.sentence_keys)
         self._ends = {sentence for sentence, count in last.items() if count >= _ENDS}
-        self._carried: dict[tuple[str, str], int] = {}
+        self.carried = cache(self._carried)
 
-    def carried(self, source: str, follower: str) -> int:
+    def _carried(self, source: str, follower: str) -> int:
         """Return how many sentences the follower shares with the source that are additions of the source."""
-        if (source, follower) not in self._carried:
-            self._carried[source, follower] = self._count(source, follower)
-        return self._carried[source, follower]
-
-    def _count(self, source: str, follower: str) -> int:
         others = [key for key in self._sets if key not in (source, follower)]
         sentences = self._texts[source].prepared.sentence_keys
         shared = self._sets[follower]

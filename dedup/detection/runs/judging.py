@@ -7,7 +7,7 @@ together, nor by which process.
 
 import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,19 +68,13 @@ _PAIRS_AT_ONCE = 500
 PAIRS_PER_WORKER = 2_000
 
 _CREATE_SQL = """
-CREATE TEMPORARY TABLE judged_pair (
-    id bigint, verdict text, probability double precision, duplicate_probability double precision, reasons jsonb,
-    joins boolean, left_matched double precision, right_matched double precision, relation text,
-    relation_probability double precision, left_own int, right_own int, new_text text, quoted double precision,
-    input_digest bigint
-) ON COMMIT DROP
+CREATE TEMPORARY TABLE judged_pair ON COMMIT DROP AS
+SELECT id, verdict, probability, duplicate_probability, reasons, joins, left_matched, right_matched, relation,
+       relation_probability, left_own, right_own, new_text, quoted, input_digest
+FROM dedup_pair
+WITH NO DATA
 """
-_COPY_SQL = """
-COPY judged_pair (
-    id, verdict, probability, duplicate_probability, reasons, joins, left_matched, right_matched, relation,
-    relation_probability, left_own, right_own, new_text, quoted, input_digest
-) FROM STDIN
-"""
+_COPY_SQL = "COPY judged_pair FROM STDIN"
 _STORE_SQL = """
 UPDATE dedup_pair AS pair
 SET verdict = judged.verdict, probability = judged.probability, reasons = judged.reasons, joins = judged.joins,
@@ -188,14 +182,9 @@ def judge(task: PairsToJudge, on_judged: Callable[[int], None]) -> int:
     keep_freed_memory()
     with without_collector(), transaction.atomic():
         # All months are stored at once: the lock for it is held until the transaction ends, and others wait for it.
-        store_rows(_verdicts(task, on_judged), {row[0]: row[4] for row in task.rows.tolist()})
+        verdicts = (judged_rows(month, pairs, task.terms, on_judged, texts=_stored) for month, pairs in task.by_month())
+        store_rows(chain.from_iterable(verdicts), {row[0]: row[4] for row in task.rows.tolist()})
     return len(task.rows)
-
-
-def _verdicts(task: PairsToJudge, on_judged: Callable[[int], None]) -> Iterator[JudgedRow]:
-    for month, rows in task.by_month():
-        pairs = [JudgedPair(*row[:4]) for row in rows]
-        yield from judged_rows(month, pairs, task.terms, on_judged, texts=_stored)
 
 
 def judged_rows(

@@ -14,8 +14,8 @@ from django.db import connection, transaction
 
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import newest_revision
-from dedup.detection.judging.judge import Terms
-from dedup.detection.kernels.connected import lowest_of_each
+from dedup.detection.judging.judge import JudgedPair, Terms
+from dedup.detection.kernels.disjoint_sets import lowest_of_each
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.runs.recurring_text import MonthsToLearn, months_to_learn, newspaper_months, number_of
 from dedup.detection.runs.text_indexes import watermark_of
@@ -122,10 +122,11 @@ class PairsToJudge:
     rows: IntArray
     terms: Terms
 
-    def by_month(self) -> Iterator[tuple[datetime.date, list[list[int]]]]:
-        """Yield the rows of each month, without the month."""
+    def by_month(self) -> Iterator[tuple[datetime.date, list[JudgedPair]]]:
+        """Yield the pairs of each month."""
         for month in np.unique(self.rows[:, 5]).tolist():
-            yield datetime.date.fromordinal(month), self.rows[self.rows[:, 5] == month, :5].tolist()
+            rows = self.rows[self.rows[:, 5] == month, :4].tolist()
+            yield datetime.date.fromordinal(month), [JudgedPair(*row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,10 +50,6 @@ class Feature:
     template: int | None
     version: int | None
 
-    def sign(self, question: str) -> int | None:
-        """Return the sign that its coefficient may have for a question."""
-        return {"duplicate": self.duplicate, "template": self.template, "version": self.version}[question]
-
 
 def _numbers_replaced(comparison: Comparison) -> float:
     """Return 1 if a number, date or unit is replaced in a matched sentence."""
@@ -157,12 +153,11 @@ FEATURES = (
     Feature("words kept", lambda c: c.words_kept, None, None, None),
 )
 FEATURE_NAMES = tuple(feature.name for feature in FEATURES)
-_VALUES = tuple(feature.value for feature in FEATURES)
 
 
 def features_of(comparison: Comparison) -> tuple[float, ...]:
     """Return the features of a comparison, in the order of FEATURES."""
-    return tuple([value(comparison) for value in _VALUES])
+    return tuple([feature.value(comparison) for feature in FEATURES])
 
 
 FEATURE_PLACES = {name: place for place, name in enumerate(FEATURE_NAMES)}

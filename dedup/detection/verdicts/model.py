@@ -129,7 +129,7 @@ def dump_model(model: VerdictModel) -> str:
         questions[name] = {
             "intercept": round(asked.intercept, 4),
             "coefficients": {
-                feature.name: round(value, 4) for feature, value in values if feature.sign(name) is not None
+                feature.name: round(value, 4) for feature, value in values if getattr(feature, name) is not None
             },
         }
     document = {
@@ -159,7 +159,7 @@ def load_model(text: str) -> VerdictModel:
 def _logistic(name: str, stored: Mapping[str, Any]) -> Logistic:
     # Other versions have other features; one without weight may be missing.
     given = {feature: float(value) for feature, value in stored["coefficients"].items() if value}
-    known = {feature.name for feature in FEATURES if feature.sign(name) is not None}
+    known = {feature.name for feature in FEATURES if getattr(feature, name) is not None}
     if differing := sorted((known - stored["coefficients"].keys()) | (given.keys() - known)):
         listed = ", ".join(differing)
         raise ModelError(f"the model's features for {name!r} differ from this version's ({listed}); fit it again")
@@ -198,7 +198,7 @@ def fit(
             continue
         asked = yes | no
         given = np.where(answers == "V", _VERSION_WEIGHTS[name], 1.0) * tempered
-        signs = [feature.sign(name) for feature in FEATURES]
+        signs = [getattr(feature, name) for feature in FEATURES]
         drawn_to = prior.questions[name].coefficients if prior else (0.0,) * len(signs)
         questions[name] = _fit_logistic(table[asked], yes[asked], given[asked], signs, drawn_to)
     counts = {label: list(labels).count(label) for label in LABELS}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
 from dedup.detection.kernels import masked_shingles
-from dedup.detection.kernels.masked_shingles import _SOLO, _UNSPACED, has_contents, masked_shingle_sets, words_of
+from dedup.detection.kernels.masked_shingles import _UNSPACED, SOLO, has_contents, masked_shingle_sets, words_of
 
 
 def sets_of(*texts: str) -> list[set[int]]:
@@ -116,7 +116,7 @@ def test_words_are_those_of_the_shingles() -> None:
 
 
 def test_the_quick_test_finds_every_character_that_is_a_word_by_itself() -> None:
-    alone = regex.compile(rf"[{_SOLO}]")
+    alone = regex.compile(rf"[{SOLO}]")
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     assert [character for character in characters if alone.match(character) and not _UNSPACED.match(character)] == []
 

@@ -44,7 +44,7 @@ def test_the_shipped_model_is_readable_and_complete() -> None:
     assert set(model.learnt_from) == set("DVTEN")
     for name in QUESTIONS:
         for feature, value in zip(FEATURES, model.questions[name].coefficients, strict=True):
-            sign = feature.sign(name)
+            sign = getattr(feature, name)
             assert value == 0 if sign is None else value * sign >= 0, (name, feature.name)
 
 
