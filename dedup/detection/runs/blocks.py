@@ -25,12 +25,12 @@ from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import PassConfig, PreparedPass, Reach
 from dedup.detection.passes.containment import ContainmentPass
 from dedup.detection.runs.dense_groups import KeptPair, connected
-from dedup.detection.runs.evidence import WrittenBlock, write_block
+from dedup.detection.runs.evidence import write_block
 from dedup.detection.runs.growth import Growth, growth_of, keep_counts
-from dedup.detection.runs.phases import NO_PROGRESS, Progress, RunClock
+from dedup.detection.runs.phases import NO_PROGRESS, Progress, RunClock, WrittenBlock
 from dedup.detection.runs.profiles import Configs, enabled, snapshot
 from dedup.detection.runs.scope import Block, Scope, blocks_for, blocks_of, window_of
-from dedup.detection.types import Candidate, Phase, Tally, Window
+from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import DetectionRun
 
 # Starting another process costs a second of work; it pays off for this many articles.
@@ -75,14 +75,8 @@ def find_in_blocks(run: DetectionRun, configs: Configs, scope: Scope, clock: Run
         on_idle=clock.look,
     )
     for place, written in done:
-        _note(clock, tasks[place].pass_name, tasks[place].articles, written)
+        clock.wrote(tasks[place].pass_name, tasks[place].articles, written)
     return scope
-
-
-def _note(clock: RunClock, name: str, articles: int, written: WrittenBlock) -> None:
-    clock.worked(name, written.finding_seconds)
-    clock.worked(Phase.STORING, written.storing_seconds)
-    clock.advance(name, articles, written.pairs)
 
 
 def _store_growth(run: DetectionRun, config: PassConfig, scope: Scope, growth: Growth, clock: RunClock) -> None:
@@ -100,7 +94,7 @@ def _store_growth(run: DetectionRun, config: PassConfig, scope: Scope, growth: G
         written = write_block(run.pk, name, found, window, Tally())
         growth.kept.touched = growth.touched.astype("<i8").tobytes()
         growth.kept.save(update_fields=["touched"])
-    _note(clock, name, 0, written)
+    clock.wrote(name, 0, written)
 
 
 def _tasks(

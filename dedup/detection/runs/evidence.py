@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -13,6 +13,7 @@ from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.constraints import lock_review, with_pair_state
 from dedup.detection.clustering.rebuild import NOTE_PROPOSED_SQL
 from dedup.detection.passes.containment import ContainmentPass
+from dedup.detection.runs.phases import WrittenBlock
 from dedup.detection.runs.text_indexes import watermark_of
 from dedup.detection.types import Candidate, Tally, Window
 from dedup.models import DetectionRun, KeptPairs, RunBlock, ShingleCounts, Watermark
@@ -201,14 +202,6 @@ SELECT pair.left_id, pair.right_id, pair.id
 FROM unnest(%(lefts)s::bigint[], %(rights)s::bigint[]) AS asked (left_id, right_id)
 JOIN dedup_pair AS pair ON pair.left_id = asked.left_id AND pair.right_id = asked.right_id
 """
-
-
-class WrittenBlock(NamedTuple):
-    """The number of pairs of a block of days, and how long it took to find and to store them."""
-
-    pairs: int
-    finding_seconds: float
-    storing_seconds: float
 
 
 def write_block(

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
@@ -40,6 +40,14 @@ def all_phases() -> list[str]:
 
 class RunCancelledError(RuntimeError):
     """Somebody cancelled the run; the message says who."""
+
+
+class WrittenBlock(NamedTuple):
+    """The number of pairs of a block of days, and how long it took to find and to store them."""
+
+    pairs: int
+    finding_seconds: float
+    storing_seconds: float
 
 
 class Progress:
@@ -142,6 +150,12 @@ class RunClock(Progress):
         if self._work is not None:
             self._work[step] = self._work.get(step, 0.0) + seconds
             self._latest, self._since = "", time.monotonic()
+
+    def wrote(self, step: str, amount: int, written: WrittenBlock) -> None:
+        """Note the end of a block that is stored."""
+        self.worked(step, written.finding_seconds)
+        self.worked(Phase.STORING, written.storing_seconds)
+        self.advance(step, amount, written.pairs)
 
     def look(self) -> None:
         """Once a second, store what is done and find out whether the run was cancelled."""

@@ -179,7 +179,18 @@ def _last_compared(name: str, config: dict[str, Any], scope: Scope) -> Detection
 
 def blocks_of(scope: Scope) -> list[Block]:
     """Return the days of the scope that have articles, as blocks of at least BLOCK_ARTICLES articles, in order."""
-    return list(_blocks(scope, scope.since))
+    stored = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).order_by("date")
+    blocks: list[Block] = []
+    first, articles = None, 0
+    for day, count in stored.values_list("date").annotate(count=Count("id")):
+        first = first or day
+        articles += count
+        if articles >= BLOCK_ARTICLES:
+            blocks.append(Block(first, day, articles))
+            first, articles = None, 0
+    if first is not None:
+        blocks.append(Block(first, day, articles))
+    return blocks
 
 
 def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: Scope) -> list[Block]:
@@ -188,7 +199,7 @@ def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: S
     if pass_name in scope.unchanged and detection_pass.reach is Reach.STORE:
         return []
     if detection_pass.reach is Reach.STORE and scope.since is not None:
-        blocks = list(_blocks(scope, None))
+        blocks = blocks_of(dataclasses.replace(scope, since=None))
     if detection_pass.by_days and detection_pass.reach is Reach.STORE:
         blocks = list(_joined(blocks, _day_window(pass_name, config, scope)))
     if begin := scope.covered(pass_name)["since"]:
@@ -234,20 +245,6 @@ def state_of_articles(scope: Scope) -> list[int]:
     articles = Article.objects.in_scope(None, scope.until, scope.newspaper_ids)
     facts = articles.aggregate(count=Count("id"), newest=Max("revision"))
     return [facts["count"], facts["newest"] or 0]
-
-
-def _blocks(scope: Scope, since: datetime.date | None) -> Iterator[Block]:
-    stored = Article.objects.in_scope(since, scope.until, scope.newspaper_ids)
-    first = day = None
-    articles = 0
-    for day, count in stored.order_by("date").values_list("date").annotate(count=Count("id")):
-        first = first or day
-        articles += count
-        if articles >= BLOCK_ARTICLES:
-            yield Block(first, day, articles)
-            first, articles = None, 0
-    if first is not None and day is not None:
-        yield Block(first, day, articles)
 
 
 def _trimmed(block: Block, fresh_days: Sequence[int], day_window: int) -> Block | None:

@@ -186,37 +186,33 @@ def test_an_import_into_a_reviewed_database_is_a_run_on_it(
 def test_what_does_not_fit_is_refused_by_name(news: None, tmp_path: Path) -> None:
     command("find_duplicates", "--passes=url")
     command("export_detection", str(tmp_path), "--passes=url")
-    with pytest.raises(CommandError, match=r"there is no result\.json in .*; finish the run with newsdedup-spark run"):
-        command("import_detection", str(tmp_path))
+
+    def is_refused(message: str, *options: str) -> None:
+        with pytest.raises(CommandError, match=message):
+            command("import_detection", str(tmp_path), *options)
+
+    is_refused(r"there is no result\.json in .*; finish the run with newsdedup-spark run")
     result = write_results(tmp_path)
     path = tmp_path / "results" / "result.json"
 
     dataclasses.replace(result, versions={**result.versions, "Unicode": "1.0"}).write(path)
-    with pytest.raises(CommandError, match=r"the versions differ: Unicode 1\.0 in the cluster"):
-        command("import_detection", str(tmp_path))
+    is_refused(r"the versions differ: Unicode 1\.0 in the cluster")
     dataclasses.replace(result, manifest="other").write(path)
-    with pytest.raises(CommandError, match="are of an earlier export into the same folder"):
-        command("import_detection", str(tmp_path))
+    is_refused("are of an earlier export into the same folder")
     result.write(path)
     manifest = Manifest.read(tmp_path / "manifest.json")
     other = dataclasses.replace(manifest, comparison=1)
     other.write(tmp_path / "manifest.json")
     dataclasses.replace(Result.read(path), manifest=other.fingerprint()).write(path)
-    with pytest.raises(CommandError, match="the export was made by comparison 1"):
-        command("import_detection", str(tmp_path))
+    is_refused("the export was made by comparison 1")
     manifest.write(tmp_path / "manifest.json")
     result.write(path)
 
-    with pytest.raises(CommandError, match="--audit checks what the trigram pass has stored"):
-        command("import_detection", str(tmp_path), "--audit=1")
+    is_refused("--audit checks what the trigram pass has stored", "--audit=1")
     article = Article.objects.earliest("pk")
     Article.objects.filter(pk=article.pk).update(content=F("content"))
     assert Article.objects.get(pk=article.pk).revision != article.revision
-    with pytest.raises(
-        CommandError,
-        match=rf"articles have changed since the export: {article.pk}, “.*” \({article.newspaper.name}\); export",
-    ):
-        command("import_detection", str(tmp_path))
+    is_refused(rf"articles have changed since the export: {article.pk}, “.*” \({article.newspaper.name}\); export")
     assert DetectionRun.objects.filter(results="").count() == DetectionRun.objects.count()
 
 

@@ -16,14 +16,13 @@ from django.core.management import CommandError
 from django.db import connection
 
 from articles.storage.locks import Lock
-from dedup.detection.passes import PASSES
 from dedup.detection.runs import blocks, phases, scope, starting
 from dedup.detection.runs.phases import NO_PROGRESS, RunClock, all_phases
 from dedup.detection.runs.profiles import choose_passes, configs_of
 from dedup.detection.runs.requests import cancel_run
 from dedup.models import DetectionRun, Pair, RunPhase
 from tests.databases import child_environment
-from tests.dedup.runs.running import WIRE, command, find_duplicates, live_rows, wait_until
+from tests.dedup.runs.running import WIRE, command, find_duplicates, wait_until
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,28 +38,6 @@ HOLDERS = """
 def small_blocks(monkeypatch) -> None:
     monkeypatch.setattr(scope, "BLOCK_ARTICLES", 3)
     monkeypatch.setattr(blocks, "ARTICLES_PER_WORKER", 1)
-
-
-def test_two_workers_give_what_one_gives(store, small_blocks) -> None:
-    for day in range(1, 6):
-        for paper in ("Harbour Post", "Inland Courier"):
-            host = paper.lower().replace(" ", "")
-            for tail in ("?utm_source=feed", "?utm_source=letter"):
-                url = f"https://{host}.example/news/{day}/breakwater{tail}"
-                store(
-                    f"{WIRE} Berth {day} stays open all week long.",
-                    newspaper=paper,
-                    date=f"2026-03-0{day}",
-                    url=url,
-                    headline="Closed for all boats",
-                )
-    answers = []
-    for count in (1, 2):
-        command("find_duplicates", f"--passes={','.join(PASSES)}", f"--workers={count}")
-        answers.append(live_rows())
-    assert answers[0] == answers[1]
-    found_by = {row[2] for row in answers[0]["evidence"]}
-    assert found_by >= {"url", "title", "exact", "trigram", "minhash", "stopword", "sentence"}
 
 
 @pytest.mark.parametrize("count", [0, -2])

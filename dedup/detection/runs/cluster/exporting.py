@@ -6,11 +6,11 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 from django.db import connection
@@ -53,23 +53,9 @@ from dedup.models import GroupMember, Profile, Series
 from dedup.models.base import read_rows
 
 
-def _newspapers() -> list[tuple[Any, ...]]:
-    return [(paper.pk, paper.name, paper.affixes) for paper in Newspaper.objects.order_by("pk")]
-
-
 def _links() -> list[tuple[Any, ...]]:
     links = constraints_in_force()._asdict().items()
     return sorted((left, right, effect) for effect, pairs in links for left, right in pairs)
-
-
-def _series_rules() -> list[tuple[Any, ...]]:
-    ruled = Series.objects.filter(ruled_at__isnull=False).order_by("newspaper", "form")
-    return list(ruled.values_list("newspaper", "form"))
-
-
-def _group_rules() -> list[tuple[Any, ...]]:
-    ruled = GroupMember.objects.filter(group__ruled_at__isnull=False).order_by("article")
-    return list(ruled.values_list("article", "group", "group__first"))
 
 
 @cache
@@ -81,12 +67,14 @@ def _alphabet(_database: str) -> list[tuple[Any, ...]]:
         raise AlphabetError(str(error)) from error
 
 
+_SERIES_RULES = Series.objects.filter(ruled_at__isnull=False).order_by("newspaper", "form")
+_GROUP_RULES = GroupMember.objects.filter(group__ruled_at__isnull=False).order_by("article")
 # Each small table: its columns, and what returns its rows.
 _MADE: dict[str, tuple[pa.Schema, Callable[[], list[tuple[Any, ...]]]]] = {
-    "newspapers": (NEWSPAPERS, _newspapers),
+    "newspapers": (NEWSPAPERS, lambda: [(one.pk, one.name, one.affixes) for one in Newspaper.objects.order_by("pk")]),
     "links": (LINKS, _links),
-    "series_rules": (SERIES_RULES, _series_rules),
-    "group_rules": (GROUP_RULES, _group_rules),
+    "series_rules": (SERIES_RULES, lambda: list(_SERIES_RULES.values_list("newspaper", "form"))),
+    "group_rules": (GROUP_RULES, lambda: list(_GROUP_RULES.values_list("article", "group", "group__first"))),
     "alphabet": (ALPHABET, lambda: _alphabet(connection.settings_dict["NAME"])),
 }
 TABLES = tuple(_MADE)
@@ -177,14 +165,12 @@ class Asked:
 class _Counted:
     """What was written so far."""
 
-    articles: int = 0
     days: Counter[datetime.date] = field(default_factory=Counter)
     months: dict[str, list[int]] = field(default_factory=dict)
     text: int = 0
     content: int = 0
 
     def add(self, rows: list[tuple[Any, ...]]) -> None:
-        self.articles += len(rows)
         self.days.update(row[2] for row in rows)
         for row in rows:
             month = self.months.setdefault(month_of(row[2]), [0, 0])
@@ -224,7 +210,7 @@ def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -
         versions=versions(),
         comparison=COMPARISON_VERSION,
         made_at=timezone.now().isoformat(timespec="seconds"),
-        articles=counted.articles,
+        articles=counted.days.total(),
         newest=newest,
         days=[(day.isoformat(), count) for day, count in sorted(counted.days.items())],
         months=counted.months,
@@ -289,8 +275,8 @@ def _write_articles(
     counted = _Counted()
     window = Window(datetime.date.min, parameters["last_day"], boilerplate=asked.scope.boilerplate)
     with ExitStack() as stack:
-        articles = stack.enter_context(_Files(bundle.articles, ARTICLES))
-        keys = {name: stack.enter_context(_Files(of_pass(bundle.keys, name), KEYS)) for name in _keyed()}
+        articles = stack.enter_context(closing(_Files(bundle.articles, ARTICLES)))
+        keys = {name: stack.enter_context(closing(_Files(of_pass(bundle.keys, name), KEYS))) for name in _keyed()}
         after: dict[str, Any] = {"after_day": datetime.date.min, "after_id": 0, "batch": ARTICLES_A_GROUP}
         while rows := read_rows(_ARTICLES_SQL, **parameters, **after):
             after |= {"after_day": rows[-1][2], "after_id": rows[-1][0]}
@@ -308,26 +294,18 @@ class _Files:
 
     def __init__(self, folder: Path, schema: pa.Schema) -> None:
         self._folder, self._schema = folder, schema
-        self._files = self._rows = 0
-        self._writer: parquet.ParquetWriter | None = None
-
-    def __enter__(self) -> Self:
+        self._files = 0
         self._open()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close()
 
     def write(self, rows: list[tuple[Any, ...]]) -> None:
         """Write rows as one group."""
         if not rows:
             return
         if self._rows >= ARTICLES_A_FILE:
-            self._close()
+            self.close()
             self._open()
         columns = zip(self._schema.types, zip(*rows, strict=True), strict=True)
         batch = pa.record_batch([pa.array(values, kind) for kind, values in columns], schema=self._schema)
-        assert self._writer is not None  # noqa: S101 - it is open inside the context
         self._writer.write_batch(batch)
         self._rows += len(rows)
 
@@ -336,9 +314,9 @@ class _Files:
         self._writer = parquet.ParquetWriter(path, self._schema, compression=COMPRESSION)
         self._files, self._rows = self._files + 1, 0
 
-    def _close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+    def close(self) -> None:
+        """Finish the last file."""
+        self._writer.close()
 
 
 def _sizes(bundle: Bundle) -> dict[str, int]:

@@ -125,10 +125,6 @@ def terms_have_changed(finished: Finished) -> list[str]:
     return different
 
 
-def _profile(manifest: Manifest) -> Profile | None:
-    return Profile.objects.filter(name=manifest.profile).first()
-
-
 def start_import(finished: Finished) -> DetectionRun:
     """Return the run that is to store these results: a new one, or the one that stopped; or the one that did, done.
 
@@ -144,7 +140,7 @@ def start_import(finished: Finished) -> DetectionRun:
         return resumed(last)
     manifest = finished.manifest
     return DetectionRun.objects.create(
-        profile=_profile(manifest),
+        profile=Profile.objects.filter(name=manifest.profile).first(),
         profile_name=manifest.profile,
         config=snapshot(finished.configs),
         scope=finished.scope.stored(),
@@ -191,9 +187,7 @@ class StoredResults:
             for row in _rows(of_month(of_pass(self._bundle.evidence, name), month))
         )
         written = write_block(run.pk, name, found, Window(*days_of(_first_day(month))), tally)
-        clock.worked(name, written.finding_seconds)
-        clock.worked(Phase.STORING, written.storing_seconds)
-        clock.advance(name, self._articles(month), written.pairs)
+        clock.wrote(name, self._articles(month), written)
 
     def _articles(self, month: str) -> int:
         return self._manifest.months.get(month, [0])[0]
