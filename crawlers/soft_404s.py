@@ -9,7 +9,7 @@ import re
 import secrets
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from scrapy import Request, Spider
+from scrapy import Spider
 from scrapy.http import HtmlResponse
 
 from articles.extraction.extract import ExtractionError, extract_article
@@ -21,6 +21,7 @@ from articles.normalization.titles import normalize_title
 from articles.normalization.urls import page_form
 from articles.storage.known_articles import others_with_text
 from crawlers.database import in_database
+from crawlers.fetching.downloads import fetch
 from crawlers.fetching.sites import site_of
 from crawlers.items import FetchedPage
 from crawlers.page_articles import ReadyArticle
@@ -67,12 +68,8 @@ class SoftErrors:
 
     async def _asked(self, url: str) -> frozenset[str]:
         """Return the words of the page that a site shows for missing ones; empty if it says that they are missing."""
-        request = Request(url, dont_filter=True)
-        try:
-            response = await self.spider.crawler.engine.download_async(request)
-        except Exception:  # noqa: BLE001 - whatever it is, it is no page
-            return frozenset()
-        if response.status != 200 or not isinstance(response, HtmlResponse):
+        response = await fetch(self.spider, url)
+        if not isinstance(response, HtmlResponse):
             return frozenset()
         try:
             article = await asyncio.to_thread(extract_article, response.body, response.url)

@@ -13,9 +13,8 @@ from django.utils.module_loading import import_string
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response
 from scrapy.settings import Settings
-from scrapy.spidermiddlewares.httperror import HttpError
 
-from crawlers.faults import reason_of
+from crawlers.fetching.downloads import fetch
 
 _TIMEOUT = 10  # seconds for a response, at most: somebody is waiting
 
@@ -36,11 +35,7 @@ class BareSpider(scrapy.Spider):
 
     async def ask(self, url: str, **meta: Any) -> Response | str:
         """Return the response to a request, or the reason why there is none."""
-        try:
-            response = await self.crawler.engine.download_async(scrapy.Request(url, dont_filter=True, meta=meta))
-        except Exception as error:  # noqa: BLE001 - reason_of knows the many kinds
-            return reason_of(error)
-        return response if response.status == 200 else reason_of(HttpError(response))
+        return await fetch(self, url, **meta)
 
 
 def bare_settings(networks: list[str], pause: float = 0.0) -> Settings:

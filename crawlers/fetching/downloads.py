@@ -14,6 +14,7 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from scrapy.responsetypes import responsetypes
+from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress
 from twisted.python.failure import Failure
@@ -21,7 +22,7 @@ from twisted.web._newclient import HEADER, STATUS
 from twisted.web.client import _HTTP11ClientFactory
 
 from articles.normalization.url_patterns import finds
-from crawlers.faults import HeadersTooLargeError, RefusedError
+from crawlers.faults import HeadersTooLargeError, RefusedError, reason_of
 from crawlers.fetching.addresses import allowed_networks, refused_address, refused_through_proxy
 from crawlers.fetching.pacing import Bounds, retry_after, sites
 from crawlers.fetching.sites import content_type, is_front_page
@@ -143,6 +144,15 @@ def is_cut_off(packed: bytes, max_size: int) -> bool:
             return True
         packed = unpacking.unused_data  # the next member; any other trailing data are ignored
     return False
+
+
+async def fetch(spider: Spider, url: str, **meta: Any) -> Response | str:
+    """Return the response to a request that a spider makes besides those of the crawl, or why there is none."""
+    try:
+        response = await spider.crawler.engine.download_async(Request(url, dont_filter=True, meta=meta))
+    except Exception as error:  # noqa: BLE001 - reason_of knows the many kinds
+        return reason_of(error)
+    return response if 200 <= response.status < 300 else reason_of(HttpError(response))
 
 
 # -- What a response says of its page ---------------------------------------------------------------------------

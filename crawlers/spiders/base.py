@@ -27,7 +27,7 @@ from articles.storage.newspapers import Paper, UnknownNewspaperError
 from crawlers import frontier, rechecks
 from crawlers.database import LOST, in_database
 from crawlers.faults import reason_of
-from crawlers.fetching.downloads import declared, page_fault
+from crawlers.fetching.downloads import declared, fetch, page_fault
 from crawlers.fetching.middlewares import KnownURLError, needed_cookies
 from crawlers.fetching.sites import content_type, is_visitable, same_site
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
@@ -281,7 +281,7 @@ class NewspaperSpider(Spider):
                     dont_filter=True,
                 )
 
-    async def parse_article(self, response: Response) -> AsyncIterator[FetchedPage | Request]:
+    async def parse_article(self, response: Response) -> AsyncIterator[FetchedPage]:
         """Pass the page to the pipeline, with the further pages of its article, unless it cannot be the article's."""
         link: ArticleLink = response.meta["article_link"]
         redirects: list[str] = response.meta.get("redirect_urls", [])
@@ -291,7 +291,12 @@ class NewspaperSpider(Spider):
         else:
             url = response.url if redirects else story_url(link.url)
             between = () if needed_cookies(response) else tuple(redirects[1:])
-            yield await self.with_following(FetchedPage(link, url, between, content_type(response), response.body))
+            page = FetchedPage(link, url, between, content_type(response), response.body)
+            whole = await self._with_following(page)
+            if isinstance(whole, str):
+                await self.refuse(link, whole)
+            else:
+                yield whole
 
     async def article_failed(
         self, failure: Any
@@ -370,53 +375,28 @@ class NewspaperSpider(Spider):
     # -- Articles on several pages. A page that cannot be read is kept as an empty one: so the article says that it is
     #    missing. If the reason is temporary, the link waits for the next crawl.
 
-    async def with_following(self, page: FetchedPage) -> FetchedPage | Request:
-        """Return a request for the next page of an article, or the article if there is none."""
-        most, number = self.settings.getint("ARTICLE_MAX_PAGES"), len(page.following) + 1
-        last = page.following[-1] if page.following else RawPage(page.body, page.url, page.content_type)
-        found = await asyncio.to_thread(next_page, last.body, last.url, last.content_type, page.url, number)
-        if found is None or most < 2:
-            return page
-        if number >= most:
-            return _with(page, RawPage(b"", found.url, ""))
-        return self._following_request(page, found.whole or found.url, instead=found.url if found.whole else "")
-
-    def _following_request(self, page: FetchedPage, url: str, *, instead: str = "") -> Request:
-        """Return a request for a further page; `instead` is the next page, if `url` has the whole text."""
-        return Request(
-            url,
-            callback=self.parse_following,
-            errback=self.following_failed,
-            cb_kwargs={"page": page, "instead": instead},
-            dont_filter=True,
-        )
-
-    async def parse_following(self, response: Response, page: FetchedPage, instead: str) -> AsyncIterator[Any]:
-        """Add a page to the article, and go on to the one after it; after the whole text, there is none."""
-        number = len(page.following) + 2
-        # A redirect may lead back to the first page, or to a login.
-        is_page = (
-            bool(instead) or not response.meta.get("redirect_urls") or page_number(response.url, page.url) == number
-        )
-        if not isinstance(response, HtmlResponse) or not response.body or not is_page:
-            yield self._without(page, response.url, instead)
-            return
-        page = _with(page, RawPage(response.body, response.url, content_type(response)))
-        yield page if instead else await self.with_following(page)
-
-    async def following_failed(self, failure: Any) -> AsyncIterator[Any]:  # Scrapy adds the request to the Failure
-        """Go on without the page, or let the link wait for the next crawl."""
-        page, instead = failure.request.cb_kwargs["page"], failure.request.cb_kwargs["instead"]
-        reason = reason_of(failure.value)
-        if find_reason(reason).passing and not instead:
-            await self.refuse(page.link, reason)
-        else:
-            yield self._without(page, failure.request.url, instead)
-
-    def _without(self, page: FetchedPage, url: str, instead: str) -> FetchedPage | Request:
-        """Return what follows a page that cannot be read: the next page, if that one had the whole text."""
-        return self._following_request(page, instead) if instead else _with(page, RawPage(b"", url, ""))
+    async def _with_following(self, page: FetchedPage) -> FetchedPage | str:
+        """Return an article with its further pages, or the temporary reason why one of them cannot be read."""
+        most = self.settings.getint("ARTICLE_MAX_PAGES")
+        pages = [RawPage(page.body, page.url, page.content_type)]
+        while most > 1 and (found := await asyncio.to_thread(next_page, *pages[-1], page.url, len(pages))):
+            if found.whole and (whole := _raw(await fetch(self, found.whole))):
+                pages.append(whole)
+                break
+            response = await fetch(self, found.url) if len(pages) < most else ""
+            if isinstance(response, str) and find_reason(response).passing:
+                return response
+            read = _raw(response)
+            # A redirect may lead back to the first page, or to a login.
+            redirected = isinstance(response, Response) and bool(response.meta.get("redirect_urls"))
+            if read and redirected and page_number(read.url, page.url) != len(pages) + 1:
+                read = None
+            pages.append(read or RawPage(b"", found.url, ""))
+        return replace(page, following=tuple(pages[1:]))
 
 
-def _with(page: FetchedPage, following: RawPage) -> FetchedPage:
-    return replace(page, following=(*page.following, following))
+def _raw(response: Response | str) -> RawPage | None:
+    """Return a page as it was fetched; None if there is none."""
+    if not isinstance(response, HtmlResponse) or not response.body:
+        return None
+    return RawPage(response.body, response.url, content_type(response))
