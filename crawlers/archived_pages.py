@@ -16,7 +16,7 @@ from articles.storage.newspapers import Naming, Paper, papers_for
 from articles.storage.preparing import Prepared
 from articles.warc import ArchivedPage
 from crawlers.items import ArticleLink, FetchedPage, Source
-from crawlers.page_articles import PageTask, ReadyArticle, ready_article
+from crawlers.page_articles import ReadyArticle, ready_article
 
 # Pages that a process extracts at a time, and that are stored in one transaction; fewer if they are large.
 BATCH = 50
@@ -66,7 +66,7 @@ def _ready(page: ArchivedPage, sources: dict[str, Source]) -> ReadyArticle | Sto
     link = ArticleLink(url=url, source=source, kind=kind)
     fetched = FetchedPage(link, url, (), page.content_type, page.body, following, fetched=page.fetched)
     try:
-        return ready_article(PageTask(fetched, source.paper, source.rule))
+        return ready_article(fetched)
     except (ExtractionError, RejectedArticleError) as error:
         return Stored("rejected", reason=str(error))
 

@@ -8,6 +8,7 @@ only if its link is done. The pipeline waits until then, counts the outcome, and
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Self, TypeAlias, cast
 
 from asgiref.sync import sync_to_async
@@ -29,7 +30,7 @@ from crawlers.database import LOST, Batched, in_database
 from crawlers.faults import reason_of
 from crawlers.fetching.pacing import sites
 from crawlers.items import ArticleLink, FetchedPage
-from crawlers.page_articles import PageTask, ReadyArticle, is_alert, ready_article
+from crawlers.page_articles import ReadyArticle, is_alert, ready_article
 from crawlers.soft_404s import SoftErrors
 from crawlers.spiders.base import NewspaperSpider
 
@@ -46,7 +47,7 @@ class ArticleStore:
     def __init__(self) -> None:
         self._users = 0
         self._few = 0  # that a thread has yet to extract
-        self._workers: Workers[PageTask, ReadyArticle] | None = None
+        self._workers: Workers[FetchedPage, ReadyArticle] | None = None
         self._write = Batched(self._written, BATCH)
         # Newspapers as the writer last found them, by name: those of sources may be outdated.
         self._papers: dict[str, Paper] = {}
@@ -80,7 +81,8 @@ class ArticleStore:
         """
         source = page.link.source
         rule = await in_database(rule_for, page.url) if is_alert(page) else source.rule
-        ready = await self._ready(PageTask(page, self._papers.get(source.paper.name, source.paper), rule))
+        source = replace(source, paper=self._papers.get(source.paper.name, source.paper), rule=rule)
+        ready = await self._ready(replace(page, link=replace(page.link, source=source)))
         if reason := await fault(page, ready):
             raise ExtractionError(reason)
         stored = await self._write((page.link, ready))
@@ -90,11 +92,11 @@ class ArticleStore:
             return ["known"]
         return ["stored", "paywalled"] if ready.incoming.details.paywalled else ["stored"]
 
-    async def _ready(self, task: PageTask) -> ReadyArticle:
+    async def _ready(self, page: FetchedPage) -> ReadyArticle:
         if self._workers is None or self._few > 0:
             self._few -= 1
-            return await asyncio.to_thread(ready_article, task)
-        return await asyncio.wrap_future(self._workers.submit(task))
+            return await asyncio.to_thread(ready_article, page)
+        return await asyncio.wrap_future(self._workers.submit(page))
 
     def _written(self, batch: Sequence[Waiting]) -> list[Stored | Exception]:
         """Store a batch, in the thread for the ORM. If that fails, each article by itself, so that one fails alone."""

@@ -8,7 +8,6 @@ from typing import Self
 
 from articles.extraction.extract import EXTRACTOR_VERSION, ExtractedArticle, ExtractionError
 from articles.extraction.kept_pages import RawPage, extract_whole
-from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
 from articles.normalization.language import detect_language
 from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenURL, check_article, story_url
@@ -17,15 +16,6 @@ from articles.storage.preparing import Prepared, prepare, prepare_again
 from articles.storage.publication_day import dated_details, judge_day
 from crawlers.fetching.sites import same_site
 from crawlers.items import ArticleLink, FetchedPage
-
-
-@dataclass(frozen=True, slots=True)
-class PageTask:
-    """A page, the newspaper of its link as it was when it was last looked up, and the own rule of its newspaper."""
-
-    page: FetchedPage
-    paper: Paper
-    rule: ExtractionRule = NO_RULE
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +36,24 @@ class ReadyArticle:
         return prepare_again(self.prepared, self.incoming, paper)._replace(page=self.prepared.page)
 
 
-def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _done: None) -> ReadyArticle:
+def ready_article(page: FetchedPage, _on_progress: Callable[[int], None] = lambda _done: None) -> ReadyArticle:
     """Extract the article of a page and prepare it; a task of a worker process.
 
     Raises ExtractionError if the page has no article, and RejectedArticleError if it cannot be stored.
     """
-    incoming = incoming_article(task.page, extracted_article(task), task.rule.number)
+    incoming = incoming_article(page, extracted_article(page))
     check_article(incoming)
     naming = Naming.of(incoming.newspaper, incoming.url)
     # Without a name, the host decides. If that is another newspaper, the writer has the article prepared again.
-    paper = task.paper if incoming.newspaper else Paper(naming.host, naming.host)
+    paper = page.link.source.paper if incoming.newspaper else Paper(naming.host, naming.host)
     return ReadyArticle.of(incoming, prepare(incoming, naming, paper))
 
 
-def extracted_article(task: PageTask) -> ExtractedArticle:
+def extracted_article(page: FetchedPage) -> ExtractedArticle:
     """Return the article of a page and its further pages. Raises ExtractionError."""
-    page = task.page
     pages = (RawPage(page.body, page.url, page.content_type), *page.following)
     day = (page.fetched or datetime.datetime.now(datetime.UTC)).date()
-    found = extract_whole(pages, page.link.feed_entry, day, task.rule)
+    found = extract_whole(pages, page.link.feed_entry, day, page.link.source.rule)
     if isinstance(found, str):
         raise ExtractionError(page.missing or found)
     return found
@@ -75,7 +64,7 @@ def is_alert(page: FetchedPage) -> bool:
     return page.link.kind == ArticleURL.Kind.IMPORT or story_url(page.link.url) != page.link.url
 
 
-def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | None = None) -> IncomingArticle:
+def incoming_article(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
     """Return the article to store. Raises ExtractionError if neither page nor source gives a possible day."""
     day, details = dated_details(article, page.link.published, datetime.datetime.now(datetime.UTC).date())
     details = dataclasses.replace(details, language=details.language or page.link.language)
@@ -101,7 +90,7 @@ def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | N
             body=page.body,
             extractor_version=EXTRACTOR_VERSION,
             published=page.link.published,
-            rule=rule,
+            rule=page.link.source.rule.number,
             following=page.following,
             feed_entry=page.link.feed_entry,
             fetched=page.fetched,

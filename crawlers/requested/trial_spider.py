@@ -24,7 +24,7 @@ from crawlers.fetching.sites import content_type, is_visitable
 from crawlers.items import ArticleLink, Entry, FetchedPage, Source
 from crawlers.listings.dates import newest_first
 from crawlers.listings.sources import read_feed, read_sitemap
-from crawlers.page_articles import PageTask, extracted_article, incoming_article, teaser_article
+from crawlers.page_articles import extracted_article, incoming_article, teaser_article
 from crawlers.spiders.listings import article_urls
 
 ARTICLES = 10
@@ -45,7 +45,7 @@ class TrialSpider(BareSpider):
     async def look(self) -> None:
         self.until = time.monotonic() + _PATIENCE
         self.source = Source(
-            0, self.draft["article_url_pattern"], Paper(self.draft["name"]), teasers=self.draft["teasers"]
+            0, self.draft["article_url_pattern"], Paper(self.draft["name"]), self.rule, teasers=self.draft["teasers"]
         )
         self.found.update(sources=[], articles=[])
         kinds: list[SourceKind] = ["feed"] if self.draft["teasers"] else list(FIELDS)
@@ -135,8 +135,7 @@ class TrialSpider(BareSpider):
         page = _page(await self.ask(story_url(link.url)), link)
         if isinstance(page, str):
             return page
-        task = PageTask(page, self.source.paper, self.rule)
-        return incoming_article(page, extracted_article(task))
+        return incoming_article(page, extracted_article(page))
 
 
 def _page(response: Response | str, link: ArticleLink) -> FetchedPage | str:

@@ -23,7 +23,7 @@ from crawlers import article_store
 from crawlers.frontier import save_links, sort_links, waiting_links
 from crawlers.items import Entry, FetchedPage, Source
 from crawlers.models import PendingLink
-from crawlers.page_articles import PageTask, incoming_article, ready_article
+from crawlers.page_articles import incoming_article, ready_article
 from tests.crawlers.pages import FERRY, article_page
 
 URL = "https://fjordbladet.example/2024/05/ferry"
@@ -58,7 +58,8 @@ def test_doubts_of_the_page_and_of_the_crawl_are_both_kept_within_the_bound() ->
 def test_the_own_rule_of_the_newspaper_extracts_the_page() -> None:
     html = f"<article><p>{FERRY}</p></article><div class=story><p>{FERRY[:80]}</p></div>".encode()
     rule = ExtractionRule(body=("div.story",), number=7)
-    incoming = ready_article(PageTask(FetchedPage(LINK, URL, (), "text/html", html), LINK.source.paper, rule)).incoming
+    link = replace(LINK, source=replace(LINK.source, rule=rule))
+    incoming = ready_article(FetchedPage(link, URL, (), "text/html", html)).incoming
     assert incoming.content == FERRY[:80].strip()
     assert incoming.page
     assert incoming.page.rule == 7
@@ -92,7 +93,7 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
     waiting = []
     for link in links:
         html = article_page("Last ferry", f"{FERRY} {link.url} is where it was written.").encode()
-        waiting.append((link, ready_article(PageTask(FetchedPage(link, link.url, (), "text/html", html), outdated))))
+        waiting.append((link, ready_article(FetchedPage(link, link.url, (), "text/html", html))))
 
     store_of_articles = article_store.ArticleStore()
     results = store_of_articles._written(waiting)
@@ -106,7 +107,7 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
     Newspaper.objects.update(attach=Newspaper.Attach.ADDRESS)
     link = Entry(f"{URL}3/amp").link(source, ArticleURL.Kind.FEED)
     save_links(sort_links(source, [link]).new)
-    ready = ready_article(PageTask(FetchedPage(link, link.url, (), "text/html", html), outdated))
+    ready = ready_article(FetchedPage(link, link.url, (), "text/html", html))
     assert [getattr(result, "outcome", str(result)) for result in store_of_articles._written([(link, ready)])] == [
         "attached"
     ]
