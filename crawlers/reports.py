@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from django.db.models import Case, F, Max, Min, Q, QuerySet, When
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -19,13 +19,16 @@ from crawlers.reasons import find_reason
 from crawlers.requested.queue import KIND, is_attended, visits_of
 from crawlers.visits import SILENCE
 
-# A newspaper is marked as failing after this many days of failed visits.
-FAILING_DAYS = 3
-# A visit is good if something on it worked, even if it found nothing new.
+# A newspaper is failing if every visit has failed for three days, from the first one to the last. A crawl of every day
+# may begin a little earlier.
+FAILING = datetime.timedelta(days=3) - datetime.timedelta(hours=1)
+# A visit is good if something on it worked, even if it found nothing new; one that was stopped on purpose says nothing.
 _WORKED = ("stored", "known", "unchanged", "refused_earlier")
-_GOOD = Q(visits__failed=0, visits__state=Visit.State.FINISHED)
+_GOOD = Q(failed=0, state=Visit.State.FINISHED)
 for _count in _WORKED:
-    _GOOD |= Q(**{f"visits__{_count}__gt": 0})
+    _GOOD |= Q(**{f"{_count}__gt": 0})
+_ENDED = (Visit.State.FINISHED, Visit.State.STOPPED_UNEXPECTEDLY)
+_NEVER = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 # The counts that are shown; `left_out` of newspapers alone.
 _COUNTED = (*_WORKED, "paywalled", "failed")
 
@@ -51,7 +54,7 @@ class VisitReport:
 
 @dataclass(frozen=True, slots=True)
 class NewspaperReport:
-    """A newspaper and its visits; `failing_since` is None unless every visit failed for FAILING_DAYS.
+    """A newspaper and its visits; `failing_since` is None unless it is failing.
 
     `crawl` is its crawl by the worker that runs or waits, if there is one.
     """
@@ -67,25 +70,27 @@ class NewspaperReport:
     crawl: Crawl | None = None
 
 
-def newspapers_by_need() -> QuerySet[Newspaper]:
-    """Return the newspapers that are or were crawled: the longest failing first, then the latest visited.
+def with_visits() -> QuerySet[Any]:
+    """Return the newspapers in use with the times of their last visit, their last good one, and of failures since.
 
-    `fails_since` is the time of the last good visit, or of the first one if none was good; none if the latest was good.
+    These are `last_visit`, `last_good`, `fails_since` and `fails_until`, each by the index visit_newspaper.
     """
-    visited = (
-        Newspaper.objects.in_use()
-        .annotate(
-            last_visit=Max("visits__started_at"),
-            first_visit=Min("visits__started_at"),
-            last_good=Max("visits__started_at", filter=_GOOD),
-        )
-        .filter(~Q(last_visit=None) | Q(crawl=True))
-    )
-    fails = Q(last_good__lt=F("last_visit")) | Q(last_good=None, last_visit__isnull=False)
-    since = Case(When(fails, then=Coalesce(F("last_good"), F("first_visit"))))
-    return visited.annotate(fails_since=since).order_by(
-        F("fails_since").asc(nulls_last=True), F("last_visit").desc(nulls_last=True), "name"
-    )
+    visits = Visit.objects.filter(newspaper=OuterRef("pk")).order_by("-started_at").values("started_at")
+    failed = visits.filter(state__in=_ENDED, started_at__gt=Coalesce(OuterRef("last_good"), Value(_NEVER)))
+    timed = Newspaper.objects.in_use().annotate(last_visit=Subquery(visits[:1]), last_good=visits.filter(_GOOD)[:1])
+    return timed.annotate(fails_since=failed.reverse()[:1], fails_until=failed[:1])
+
+
+def newspapers_by_need() -> QuerySet[Newspaper]:
+    """Return the newspapers that are or were crawled: the longest failing first, then the latest visited."""
+    visited = with_visits().filter(~Q(last_visit=None) | Q(crawl=True))
+    return visited.order_by(F("fails_since").asc(nulls_last=True), F("last_visit").desc(nulls_last=True), "name")
+
+
+def failing_since(newspaper: Any) -> datetime.datetime | None:
+    """Return since when every visit of a newspaper of `with_visits` has failed; None if it is not failing."""
+    since: datetime.datetime | None = newspaper.fails_since
+    return since if since and newspaper.fails_until - since >= FAILING else None
 
 
 def reports_of(newspapers: Sequence[Newspaper]) -> list[NewspaperReport]:
@@ -107,14 +112,12 @@ def _reports(newspapers: Sequence[Newspaper], all_visits: Sequence[Visit]) -> It
     schedules = {row.newspaper_id: row for row in CrawlSchedule.objects.filter(newspaper__in=newspapers)}
     active = Crawl.objects.filter(newspaper__in=newspapers, job__state__in=Job.ACTIVE).select_related("job")
     crawls = {row.newspaper_id: row for row in active}
-    failing = timezone.now() - datetime.timedelta(days=FAILING_DAYS)
     for newspaper in newspapers:
         visits = [visit for visit in all_visits if visit.newspaper_id == newspaper.pk]
-        since: datetime.datetime | None = newspaper.fails_since  # type: ignore[attr-defined]  # by newspapers_by_need
         yield NewspaperReport(
             newspaper,
             [VisitReport(visit, _failures([visit]), _state(visit)) for visit in visits],
-            since if since and since <= failing else None,
+            failing_since(newspaper),
             _failures(visits),
             _sums(visits, *_COUNTED, "left_out"),
             schedule=schedules.get(newspaper.pk),

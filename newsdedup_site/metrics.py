@@ -25,7 +25,7 @@ from crawlers.requested.queue import KIND as CRAWL
 from dedup.detection.runs.requests import is_worker_alive
 from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, Worker
 from dedup.models.base import read_rows
-from newsdedup_site.alarms.finding import VISITED_SQL, database_bytes, disks, find_everywhere
+from newsdedup_site.alarms.finding import crawled, database_bytes, disks, find_everywhere
 from newsdedup_site.alarms.kinds import KINDS
 
 # What the last ANALYZE or VACUUM counted; -1 before the first one.
@@ -147,8 +147,8 @@ def _nights(now: datetime.datetime) -> Iterator[GaugeMetricFamily]:
 
 
 def _crawls() -> Iterator[GaugeMetricFamily]:
-    good = sorted((name, last.timestamp()) for _, name, last, *_ in read_rows(VISITED_SQL) if last)
-    samples = [({"newspaper": name}, seconds) for name, seconds in good]
+    good = crawled().exclude(last_good=None).order_by("name").values_list("name", "last_good")
+    samples = [({"newspaper": name}, last.timestamp()) for name, last in good]
     yield gauge("newspaper_last_success_seconds", "Last good visit, in seconds since 1970.", samples)
     states = Job.objects.filter(kind=CRAWL).aggregate(
         running=Count("pk", filter=Q(state=Job.State.RUNNING)), waiting=Count("pk", filter=Q(state=Job.State.WAITING))

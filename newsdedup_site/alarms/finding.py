@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from django.apps import apps
 from django.conf import settings
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django_tasks_db.models import DBTaskResult
@@ -23,7 +24,7 @@ from django_tasks_db.models import DBTaskResult
 from articles.jobs.work import is_at_work as is_doing
 from articles.models import Job
 from crawlers.models import Crawl, CrawlSchedule
-from crawlers.reports import FAILING_DAYS
+from crawlers.reports import failing_since, with_visits
 from crawlers.requested.queue import KIND
 from dedup.detection.runs.requests import is_at_work, last_sign
 from dedup.models import DetectionRun, Profile, Webhook
@@ -47,28 +48,10 @@ _PLENTY = 50 * GIGABYTE
 # What a machine has seen is over when it was not heard of for so long.
 FORGOTTEN = datetime.timedelta(days=1)
 
-# Newspapers that are crawled: the last good visit, the first and the last that have failed since. By the index
-# visit_newspaper, from the latest visit of each newspaper back to its last good one. A visit is good if something on it
-# worked, as in crawlers/reports.py; one that was stopped on purpose says nothing.
-VISITED_SQL = """
-SELECT paper.id, paper.name, good.started_at, failed.since, failed.latest
-FROM articles_newspaper AS paper
-LEFT JOIN LATERAL (
-    SELECT visit.started_at FROM crawlers_visit AS visit
-    WHERE visit.newspaper_id = paper.id
-      AND ((visit.failed = 0 AND visit.state = 'finished')
-           OR visit.stored > 0 OR visit.known > 0 OR visit.unchanged > 0 OR visit.refused_earlier > 0)
-    ORDER BY visit.started_at DESC LIMIT 1
-) AS good ON TRUE
-CROSS JOIN LATERAL (
-    SELECT min(visit.started_at) AS since, max(visit.started_at) AS latest FROM crawlers_visit AS visit
-    WHERE visit.newspaper_id = paper.id AND visit.state IN ('finished', 'broken off')
-      AND visit.started_at > coalesce(good.started_at, '-infinity')
-) AS failed
-WHERE paper.merged_into_id IS NULL
-  AND (paper.crawl OR EXISTS (SELECT FROM crawlers_crawlschedule AS planned WHERE planned.newspaper_id = paper.id))
-ORDER BY failed.since, paper.id
-"""
+
+def crawled() -> QuerySet[Any]:
+    """Return the newspapers that are crawled, with their visits; see crawlers/reports.py."""
+    return with_visits().filter(Q(crawl=True) | Q(crawl_schedule__isnull=False))
 
 
 def find_worker(now: datetime.datetime) -> Iterator[Alarm]:
@@ -163,13 +146,12 @@ def find_stopped_imports(now: datetime.datetime) -> Iterator[Alarm]:
 
 
 def find_failing_newspapers(now: datetime.datetime) -> Iterator[Alarm]:  # noqa: ARG001 - the visits have their times
-    """Every visit of a newspaper that is crawled has failed for FAILING_DAYS, from the first failure to the last."""
-    least = datetime.timedelta(days=FAILING_DAYS) - datetime.timedelta(hours=1)
-    for number, name, _, since, latest in read_rows(VISITED_SQL):
-        if since and latest - since >= least:
-            what = f"Every visit of {name} has failed since {in_words(since)}."
-            address = reverse("newspaper_crawls", args=[number])
-            yield found("newspaper", f"newspaper {number}", what, since, address=address)
+    """Every visit of a newspaper that is crawled has failed for days."""
+    for paper in crawled().order_by("fails_since", "pk"):
+        if since := failing_since(paper):
+            what = f"Every visit of {paper.name} has failed since {in_words(since)}."
+            address = reverse("newspaper_crawls", args=[paper.pk])
+            yield found("newspaper", f"newspaper {paper.pk}", what, since, address=address)
 
 
 def find_missed_crawls(now: datetime.datetime) -> Iterator[Alarm]:

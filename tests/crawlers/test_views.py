@@ -89,7 +89,7 @@ def test_a_newspaper_of_which_every_visit_failed_for_days_stands_first_and_out(e
     assert [report.newspaper.name for report in reports] == ["Broken", "Young", "Good"]
     assert [report.failing_since is not None for report in reports] == [True, False, False]
     assert '<span class="state state-failed">failed</span>' in answer.content.decode()
-    since = timezone.localtime(timezone.now() - datetime.timedelta(days=9))
+    since = timezone.localtime(timezone.now() - datetime.timedelta(days=4))
     assert f"Every visit has failed since {since:%-d %b %Y}." in answer.content.decode()
 
 
