@@ -42,8 +42,16 @@ class VisitReport:
     """A visit as shown. A running visit without a sign of life for SILENCE seconds counts as broken off."""
 
     visit: Visit
-    failures: list[Failure]
-    state: Visit.State
+
+    @property
+    def failures(self) -> list[Failure]:
+        return _failures([self.visit])
+
+    @property
+    def state(self) -> Visit.State:
+        silent = timezone.now() - self.visit.seen_at > datetime.timedelta(seconds=SILENCE)
+        is_lost = self.visit.state == Visit.State.RUNNING and silent
+        return Visit.State.STOPPED_UNEXPECTEDLY if is_lost else Visit.State(self.visit.state)
 
     @property
     def only_failed(self) -> bool:
@@ -116,7 +124,7 @@ def _reports(newspapers: Sequence[Newspaper], all_visits: Sequence[Visit]) -> It
         visits = [visit for visit in all_visits if visit.newspaper_id == newspaper.pk]
         yield NewspaperReport(
             newspaper,
-            [VisitReport(visit, _failures([visit]), _state(visit)) for visit in visits],
+            [VisitReport(visit) for visit in visits],
             failing_since(newspaper),
             _failures(visits),
             _sums(visits, *_COUNTED, "left_out"),
@@ -138,12 +146,6 @@ def _failures(visits: Iterable[Visit]) -> list[Failure]:
             known = found.setdefault(reason, failure | {"number": 0, "entry": find_reason(reason)})
             known["number"] += failure["number"]
     return sorted(found.values(), key=itemgetter("number"), reverse=True)
-
-
-def _state(visit: Visit) -> Visit.State:
-    silent = timezone.now() - visit.seen_at > datetime.timedelta(seconds=SILENCE)
-    is_lost = visit.state == Visit.State.RUNNING and silent
-    return Visit.State.STOPPED_UNEXPECTEDLY if is_lost else Visit.State(visit.state)
 
 
 # -- The crawls of the worker, and trials -------------------------------------------------------------------
