@@ -6,7 +6,6 @@ addresses only if those name nothing, and a few sections. Nothing is stored.
 
 import asyncio
 import datetime
-import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -21,20 +20,16 @@ from crawlers.discovery.hints import HomePage, Link, looks_like_article
 from crawlers.fetching.bare_spiders import BareSpider
 from crawlers.fetching.sites import content_type, same_site
 from crawlers.items import Entry
-from crawlers.listings.sources import Document, last_days, read_feed, read_sitemap
+from crawlers.listings.sources import MAX_NAMED, read_feed, read_newest
 from crawlers.reasons import find_reason
 
 # A source whose newest article is so much older than the newest of the site is an abandoned one.
 FRESH_DAYS = 90
 # A section page lists at least so many articles.
 LEAST_LINKED = 3
-_NO_ARTICLES = re.compile(
-    r"categor|\btags?\b|post_tag|author|image|video|page-sitemap|sitemap-pages?|misc", re.IGNORECASE
-)
 MAX_FEEDS = 8
 MAX_SITEMAPS = 4
 MAX_SECTIONS = 5
-MAX_NAMED = 2  # sitemaps of an index that are read, the newest
 MAX_SITEMAP_BYTES = 20 * 1024 * 1024
 MAX_ARTICLES = 2_000  # of which the form of their URLs is learnt
 
@@ -62,17 +57,17 @@ class Explorer(BareSpider):
             else:
                 self.found.update(reason="no answer in time")
 
-    async def _ask(self, url: str, **meta: Any) -> Response | str:
+    async def ask(self, url: str, **meta: Any) -> Response | str:
         """Return the response to a request, or the reason why there is none. Raises TimeoutError when time is over."""
         left = self.until - time.monotonic()
         if left <= 0:
             raise TimeoutError
         async with asyncio.timeout(left):
-            return await self.ask(url, download_maxsize=MAX_SITEMAP_BYTES, **meta)
+            return await super().ask(url, download_maxsize=MAX_SITEMAP_BYTES, **meta)
 
     async def _go_home(self) -> str:
         """Ask for the home page; return why it cannot be read. A feed's or sitemap's address leads to the site's."""
-        response = await self._ask(self.url)
+        response = await self.ask(self.url)
         if isinstance(response, str):
             return response
         self.page = urljoin(response.url, urlsplit(response.url).path or "/")
@@ -81,7 +76,7 @@ class Explorer(BareSpider):
                 if await self._keep_if_good(FoundSource(kind, response.url, "", "the address that you gave"), response):
                     break
             self.page = urljoin(response.url, "/")
-            response = await self._ask(self.page)
+            response = await self.ask(self.page)
         if isinstance(response, HtmlResponse):
             self.home = _home_page(response)
             return ""
@@ -93,7 +88,7 @@ class Explorer(BareSpider):
         await self._look_at("feed", feeds[:MAX_FEEDS], "the home page")
         if not self._has("feed"):
             await self._guess("feed", hints.GUESSED_FEEDS)
-        robots = await self._ask(urljoin(self.page, "/robots.txt"), dont_obey_robotstxt=True)
+        robots = await self.ask(urljoin(self.page, "/robots.txt"), dont_obey_robotstxt=True)
         text = "" if isinstance(robots, str) else robots.body.decode(errors="replace")
         named = sorted(hints.robots_sitemaps(text, self.page), key=lambda url: "news" not in url.lower())
         await self._look_at("sitemap", [Link(url, "") for url in named[:MAX_SITEMAPS]], "robots.txt")
@@ -108,7 +103,7 @@ class Explorer(BareSpider):
             if any(source.url == link.url for source in self.sources):
                 continue
             source = FoundSource(kind, link.url, link.text, found_in)
-            response = await self._ask(link.url)
+            response = await self.ask(link.url)
             if isinstance(response, str):
                 self.sources.append(replace(source, problem=f"{find_reason(response).meaning} ({response})"))
             else:
@@ -118,7 +113,7 @@ class Explorer(BareSpider):
     async def _guess(self, kind: SourceKind, paths: Sequence[str]) -> None:
         """Ask for usual addresses until one is a source."""
         for path in paths:
-            response = await self._ask(urljoin(self.page, path))
+            response = await self.ask(urljoin(self.page, path))
             if isinstance(response, str):
                 continue
             if await self._keep_if_good(FoundSource(kind, response.url, "", "a usual address"), response):
@@ -139,32 +134,20 @@ class Explorer(BareSpider):
             articles = [link for link in page.links if hints.is_article(link.url, pattern)]
             if len(articles) < LEAST_LINKED:
                 return replace(source, problem="It links to no articles.")
-            return _with(source, [(None, article.text or article.url) for article in articles])
+            return _with(source, [Entry(article.url, headline=article.text) for article in articles])
         if source.kind == "sitemap":
-            return await self._filled_by_sitemap(source, response)
+            document, named = await read_newest(response, self.ask, MAX_SITEMAP_BYTES)
+            self.articles += [entry.url for entry in document.entries if entry.published]
+            if not document.readable or not (document.entries or named):
+                return replace(source, problem="It is empty." if document.readable else "This is not a sitemap.")
+            return _with(source, document.entries, at_least=named > MAX_NAMED)
         feed = await asyncio.to_thread(read_feed, response.body, response.url, content_type(response))
         entries = [entry for entry in feed.entries if entry.url]
         self.articles += [entry.url for entry in entries]
         source = replace(source, title=feed.title or source.title)
         if not entries:
             return replace(source, problem="It is empty." if feed.readable else "This is not a feed.")
-        return _with_entries(source, entries, at_least=bool(feed.next_url))
-
-    async def _filled_by_sitemap(self, source: FoundSource, response: Response) -> FoundSource:
-        document = _document(response)
-        read, is_index = document.entries, document.kind == "sitemapindex"
-        if is_index:
-            read = []
-            for url in _newest_named(document)[:MAX_NAMED]:
-                part = await self._ask(url)
-                if isinstance(part, Response) and (named := _document(part)).kind == "urlset":
-                    read += named.entries
-        self.articles += [entry.url for entry in read if entry.published]
-        if not is_index and document.kind != "urlset":
-            return replace(source, problem="This is not a sitemap.")
-        if not document.entries:
-            return replace(source, problem="It is empty.")
-        return _with_entries(source, read, at_least=is_index and len(document.entries) > MAX_NAMED)
+        return _with(source, entries, at_least=bool(feed.next_url))
 
     def _has(self, kind: SourceKind) -> bool:
         return any(source.kind == kind and not source.problem for source in self.sources)
@@ -197,29 +180,7 @@ def _home_page(response: Response) -> HomePage:
         return HomePage()
 
 
-def _document(response: Response) -> Document:
-    return read_sitemap(response.body, response.url, MAX_SITEMAP_BYTES)
-
-
 # -- What a source would bring, from its response; and which of them a crawl should read. Pure. ----------------------
-
-
-def _with_entries(source: FoundSource, entries: Sequence[Entry], *, at_least: bool) -> FoundSource:
-    """Return a feed or sitemap with the entries that it brings."""
-    listed = [
-        (entry.published.day if entry.published else entry.changed, entry.headline or entry.url) for entry in entries
-    ]
-    return _with(source, listed, at_least=at_least)
-
-
-def _newest_named(index: Document) -> list[str]:
-    """Return the URLs of the sitemaps of an index that can list articles: those without a day, then the newest."""
-    days = last_days(index.entries)
-    urls = list(dict.fromkeys(entry.url for entry in index.entries))
-    articles = [url for url in urls if not _NO_ARTICLES.search(url)] or urls
-    articles.sort(key=lambda url: days.get(url, datetime.date.max), reverse=True)
-    # A news sitemap has the headlines of the last two days.
-    return sorted(articles, key=lambda url: "news" not in url.lower())
 
 
 def recommended(sources: Iterable[FoundSource]) -> tuple[FoundSource, ...]:
@@ -240,10 +201,11 @@ def recommended(sources: Iterable[FoundSource]) -> tuple[FoundSource, ...]:
     )
 
 
-def _with(
-    source: FoundSource, listed: Sequence[tuple[datetime.date | None, str]], *, at_least: bool = False
-) -> FoundSource:
-    """Return a source with the number, the newest day and samples of what it lists."""
+def _with(source: FoundSource, entries: Sequence[Entry], *, at_least: bool = False) -> FoundSource:
+    """Return a source with the number, the newest day and samples of the entries that it lists."""
+    listed = [
+        (entry.published.day if entry.published else entry.changed, entry.headline or entry.url) for entry in entries
+    ]
     newest_first = sorted(listed, key=lambda entry: entry[0] or datetime.date.min, reverse=True)
     samples = tuple(dict.fromkeys(text for _, text in newest_first))[:MAX_SAMPLES]
     newest = max((day for day, _ in listed if day), default=None)

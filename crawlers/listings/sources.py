@@ -9,20 +9,21 @@ import datetime
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
 import feedparser
 import lxml.etree
+from scrapy.http import Response
 from scrapy.utils.gz import gunzip
 from scrapy.utils.sitemap import Sitemap
 
 from articles.extraction.kept_pages import FeedEntry
 from articles.normalization.text import letters, plain_text
 from crawlers.fetching.downloads import GZIP, is_cut_off
-from crawlers.fetching.sites import absolute
+from crawlers.fetching.sites import absolute, is_visitable
 from crawlers.items import Entry
 from crawlers.listings.dates import changed_day, changed_moment, headline, language_code, listed_date, periods, summary
 
@@ -173,6 +174,11 @@ class Document:
     entries: list[Entry]
     broken: bool = False
 
+    @property
+    def readable(self) -> bool:
+        """Whether it is a sitemap, or an index of sitemaps."""
+        return self.kind in {"sitemapindex", "urlset"}
+
 
 class NewsSitemap(Sitemap):
     """A sitemap whose entries have what a news sitemap says of an article, under the names of `NEWS`.
@@ -231,6 +237,40 @@ def last_days(entries: Sequence[Entry]) -> dict[str, datetime.date]:
         if entry.changed:
             days[entry.url] = min(entry.changed, days.get(entry.url, entry.changed))
     return days
+
+
+MAX_NAMED = 2  # sitemaps of an index that are read by those who only look
+_NO_ARTICLES = re.compile(
+    r"categor|\btags?\b|post_tag|author|image|video|page-sitemap|sitemap-pages?|misc", re.IGNORECASE
+)
+
+
+def _newest_named(index: Document) -> list[str]:
+    """Return the URLs of the sitemaps of an index that can list articles: those without a day, then the newest."""
+    days = last_days(index.entries)
+    urls = list(dict.fromkeys(entry.url for entry in index.entries))
+    articles = [url for url in urls if not _NO_ARTICLES.search(url)] or urls
+    articles.sort(key=lambda url: days.get(url, datetime.date.max), reverse=True)
+    # A news sitemap has the headlines of the last two days.
+    return sorted(articles, key=lambda url: "news" not in url.lower())
+
+
+async def read_newest(
+    response: Response, ask: Callable[[str], Awaitable[Response | str]], max_size: int
+) -> tuple[Document, int]:
+    """Return a sitemap; of an index, the entries of the newest MAX_NAMED sitemaps, and how many it names.
+
+    `ask` returns the response to a request, or why there is none.
+    """
+    document = read_sitemap(response.body, response.url, max_size)
+    if document.kind != "sitemapindex":
+        return document, 0
+    entries: list[Entry] = []
+    for url in _newest_named(document)[:MAX_NAMED]:
+        part = await ask(url) if is_visitable(url) else ""
+        if isinstance(part, Response) and (named := read_sitemap(part.body, part.url, max_size)).kind == "urlset":
+            entries += named.entries
+    return replace(document, entries=entries), len(document.entries)
 
 
 def _sitemap_entry(base: str, entry: dict[str, Any]) -> Entry:

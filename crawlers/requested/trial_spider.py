@@ -3,6 +3,7 @@
 import datetime
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain, zip_longest
 from typing import Any
 from uuid import UUID
@@ -23,15 +24,13 @@ from crawlers.fetching.elsewhere import NO_ANSWER
 from crawlers.fetching.sites import content_type, is_visitable
 from crawlers.items import ArticleLink, Entry, FetchedPage, Source
 from crawlers.listings.dates import newest_first
-from crawlers.listings.sources import read_feed, read_sitemap
+from crawlers.listings.sources import read_feed, read_newest
 from crawlers.page_articles import extracted_article, incoming_article, teaser_article
 from crawlers.spiders.listings import article_urls
 
 ARTICLES = 10
 # Seconds in which it begins no further request.
 _PATIENCE = 75
-# Of a sitemap index, the sitemaps that changed last are read.
-_NAMED_SITEMAPS = 2
 _SHOWN_CHARACTERS = 20_000
 
 
@@ -80,29 +79,14 @@ class TrialSpider(BareSpider):
                 return "section is no HTML page"
             urls = article_urls(response, self.source.article_url_pattern)
             return self._of([Entry(url) for url in urls if url != response.url], ArticleURL.Kind.PAGE)
-        entries = await self._entries(response)
-        return entries if isinstance(entries, str) else self._of(entries, ArticleURL.Kind.PAGE)
+        most = self.settings.getint("SITEMAP_MAXSIZE")
+        document, _ = await read_newest(response, partial(self.ask, download_maxsize=most), most)
+        pattern = self.source.article_url_pattern
+        matching = [entry for entry in document.entries if finds(pattern, entry.url)]
+        return self._of(matching, ArticleURL.Kind.PAGE) if document.readable else "unreadable sitemap"
 
     def _of(self, entries: Sequence[Entry], kind: ArticleURL.Kind) -> list[ArticleLink]:
         return [entry.link(self.source, kind) for entry in entries]
-
-    async def _entries(self, response: Response, *, named: bool = False) -> list[Entry] | str:
-        """Return the articles of a sitemap, or of the sitemaps of an index that changed last."""
-        most = self.settings.getint("SITEMAP_MAXSIZE")
-        document = read_sitemap(response.body, response.url, most)
-        if document.kind == "urlset":
-            return [entry for entry in document.entries if finds(self.source.article_url_pattern, entry.url)]
-        if document.kind != "sitemapindex" or named:
-            return "unreadable sitemap"
-        entries: list[Entry] = []
-        # If the index does not say when they changed, the first ones.
-        latest = sorted(document.entries, key=lambda entry: entry.changed or datetime.date.min, reverse=True)
-        urls = [entry.url for entry in latest if is_visitable(entry.url)]
-        for url in urls[:_NAMED_SITEMAPS]:
-            answer = await self.ask(url, download_maxsize=most)
-            read = answer if isinstance(answer, str) else await self._entries(answer, named=True)
-            entries += [] if isinstance(read, str) else read
-        return entries
 
     # -- Articles -----------------------------------------------------------------------------------------
 
