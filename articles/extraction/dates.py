@@ -19,7 +19,7 @@ from articles.extraction.written_dates import Place, WrittenDay, place_of, prove
 from articles.fields import FIRST_PRINTED, LIMITS, MAX_DAYS_AHEAD
 from articles.loading import when_used, words_for
 from articles.normalization.text import letters
-from articles.normalization.times import PublicationTime, possible_time
+from articles.normalization.times import MAX_TIME_CHARACTERS, PublicationTime, possible_time
 
 if TYPE_CHECKING:
     import htmldate
@@ -30,7 +30,6 @@ DateSource = Literal["json-ld", "meta", "time", "htmldate", "rule"]
 
 # News sites exist since 1990 at the earliest; an earlier day belongs to an archive, or is a mistake.
 FIRST_DAY = datetime.date(1990, 1, 1)
-MAX_TIME_CHARACTERS = 100
 # The day of a clock that was never set.
 UNSET = datetime.date(1970, 1, 1)
 # Two time zones may write the same moment as two days.

@@ -11,11 +11,10 @@ from articles.extraction.dates import url_day, written_day
 from articles.extraction.html import url_parts
 from articles.extraction.written_dates import Place, written_days
 from articles.normalization.text import plain_text, storable
-from articles.normalization.times import UnreadableDayError, parse_day, possible_time
+from articles.normalization.times import MAX_TIME_CHARACTERS, epoch_time, possible_time
 from articles.storage.incoming import MAX_HEADLINE_CHARACTERS, ListedDate
 from crawlers.items import ArticleLink
 
-MAX_DATE_CHARACTERS = 100
 # sitemap-2009-05.xml, sitemap_200905.xml, /2009/05/, ?yyyy=2009&mm=05; a day may follow.
 _MONTH = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d)(?:[-_/.]|&mm?=|&month=)?(?P<month>0[1-9]|1[0-2]|(?<=[-_/.=])[1-9])"
@@ -35,15 +34,13 @@ def listed_date(text: str, parsed: Any = None, *, in_sitemap: bool = False) -> L
 
     `parsed` is what feedparser made of it, a time in UTC; for 0000-00-00, a day that does not exist.
     """
-    text = " ".join(text[: MAX_DATE_CHARACTERS + 1].split())
-    if not text or len(text) > MAX_DATE_CHARACTERS:
+    text = " ".join(text[: MAX_TIME_CHARACTERS + 1].split())
+    if not text or len(text) > MAX_TIME_CHARACTERS:
         return None
-    try:
-        day: datetime.date | None = parse_day(text)
-    except UnreadableDayError:
-        # In words of any language, if the order of day and month is certain.
-        certain = (found.day for found in written_days(text, Place()) if found.other is None)
-        day = written_day(text) or next(certain, None) or _day_of(parsed)
+    # In words of any language, if the order of day and month is certain.
+    certain = (found.day for found in written_days(text, Place()) if found.other is None)
+    epoch = epoch_time(text)
+    day = epoch.date() if epoch else written_day(text) or next(certain, None) or _day_of(parsed)
     if day is None:
         return None
     return ListedDate(day, possible_time(text, day), in_sitemap)
