@@ -65,17 +65,6 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(
 
 
 @pytest.mark.slow
-def test_a_link_that_waited_is_visited_although_its_feed_has_rolled_on(site: Site, crawl: CrawlCommand) -> None:
-    for path in paths(3):
-        site.add(path, article_page(f"Story {path}", f"{FERRY} That was story {path}."))
-    fed(site, *paths(3))
-    kill(site, crawl, 0)
-    site.feed()  # it has rolled on
-    crawl()
-    assert Article.objects.count() == 3
-
-
-@pytest.mark.slow
 def test_of_two_links_that_differ_in_their_order_none_waits_for_ever(site: Site, crawl: CrawlCommand) -> None:
     page = article_page("Last ferry", FERRY, canonical=f"{site.url}/2024/05/ferry")
     site.add("/2024/05/ferry?a=1&b=2", page)

@@ -98,7 +98,7 @@ def test_articles_are_stored_whole_and_extracted_again_alike(site: Site, crawl: 
     Article.objects.update(extractor_version=0, content="x", text_doubt="")
     assert [batch.failures for batch in reextract()] == [[]]
     assert stored() == expected
-    # What the feed carried of an article that waits, waits with it.
+    # A link that waits is visited although its feed has rolled on; what the feed carried waits with it.
     site.add("/2024/05/gale", "no", status=403)
     site.add("/feed", rss_of(), "application/rss+xml")
     assert crawl().summary.startswith("Fjordbladet: 1 stored, ")
