@@ -1,6 +1,7 @@
 """The only way from a crawl's event loop to the database."""
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Generic, ParamSpec, TypeVar
@@ -11,6 +12,7 @@ from django.db import InterfaceError, OperationalError, connections
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Item = TypeVar("Item")
+logger = logging.getLogger(__name__)
 
 # Django raises these if the server ends a connection or cannot be reached.
 LOST = (OperationalError, InterfaceError)
@@ -24,6 +26,16 @@ async def in_database(
     Raises one of LOST if the second call fails too.
     """
     return await sync_to_async(_again_if_lost)(lambda: function(*args, **kwargs))
+
+
+async def unless_lost(
+    unwritten: str, write: Callable[Arguments, None], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> None:
+    """Write as in_database does. If the database is lost, log that, and what is not written: a crawl continues."""
+    try:
+        await in_database(write, *args, **kwargs)
+    except LOST:
+        logger.warning("database lost: %s", unwritten)
 
 
 class Batched(Generic[Item, Result]):

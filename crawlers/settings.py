@@ -42,7 +42,6 @@ EXTENSIONS = {"scrapy.extensions.throttle.AutoThrottle": None}
 # The first links listed are visited first: the newest.
 SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoDiskQueue"
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
-DUPEFILTER_CLASS = "crawlers.fetching.middlewares.RedirectAwareDupeFilter"
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 # Politeness.

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ParamSpec
 
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
@@ -16,7 +15,7 @@ from scrapy.settings import Settings
 from articles.models import Newspaper
 from crawlers import visits
 from crawlers.article_store import article_store
-from crawlers.database import LOST, in_database
+from crawlers.database import in_database, unless_lost
 from crawlers.fetching.pacing import sites
 from crawlers.fetching.sites import shared_site, site_of
 from crawlers.models import Visit
@@ -31,7 +30,7 @@ SPIDERS: dict[str, type[NewspaperSpider]] = {
 }
 # Visits at the same time: a list of URLs may name thousands of sites.
 MAX_AT_ONCE = 50
-Arguments = ParamSpec("Arguments")
+_UNRECORDED = "the visit was not recorded"
 logger = logging.getLogger(__name__)
 
 
@@ -137,7 +136,7 @@ class VisitingProcess(AsyncCrawlerProcess):
         finally:
             self._taken[plan.newspaper.pk] = getattr(crawler.spider, "taken", 0)
             plan.counts.update(_counts(crawler))
-            await _record(visits.end_visit, visit, state, plan.counts, _examples(crawler))
+            await unless_lost(_UNRECORDED, visits.end_visit, visit, state, plan.counts, _examples(crawler))
             shutil.rmtree(plan.folder, ignore_errors=True)
 
     async def _watch(self, task: asyncio.Task[None], crawler: Crawler, visit: Visit) -> None:
@@ -146,15 +145,7 @@ class VisitingProcess(AsyncCrawlerProcess):
             await asyncio.wait([task], timeout=visits.BEAT)
             if task.done():
                 return task.result()
-            await _record(visits.record_counts, visit, _counts(crawler), _examples(crawler))
-
-
-async def _record(write: Callable[Arguments, None], *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-    """Write to the record of visits; a crawl continues if that fails."""
-    try:
-        await in_database(write, *args, **kwargs)
-    except LOST:
-        logger.warning("the visit was not recorded: the database was lost")
+            await unless_lost(_UNRECORDED, visits.record_counts, visit, _counts(crawler), _examples(crawler))
 
 
 def _counts(crawler: Crawler) -> dict[str, int]:

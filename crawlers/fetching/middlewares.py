@@ -12,7 +12,6 @@ from typing import NamedTuple, Self
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
-from scrapy.dupefilters import RFPDupeFilter
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.cookies import CookieJar
@@ -118,16 +117,6 @@ class BadBaseMiddleware:
                 # Meta is also an empty element allowed in a head, so the rest of the page is parsed unchanged.
                 return response.replace(body=re.sub(rb"(?i)<base(?=[\s/])", b"<meta", response.body))
         return response
-
-
-class RedirectAwareDupeFilter(RFPDupeFilter):
-    """Lets redirects through to URLs that were requested before; links to articles are not filtered here.
-
-    Otherwise a source with a redirect loop would disappear without being counted.
-    """
-
-    def request_seen(self, request: Request) -> bool:
-        return super().request_seen(request) and "redirect_urls" not in request.meta
 
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

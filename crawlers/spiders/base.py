@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar, ParamSpec, Self
+from typing import Any, ClassVar, Self
 from uuid import UUID
 
 from scrapy import Request, Spider, signals
@@ -25,7 +25,7 @@ from articles.storage.extraction_rules import rule_of
 from articles.storage.incoming import story_url
 from articles.storage.newspapers import Paper, UnknownNewspaperError
 from crawlers import frontier, rechecks
-from crawlers.database import LOST, in_database
+from crawlers.database import LOST, in_database, unless_lost
 from crawlers.faults import reason_of
 from crawlers.fetching.downloads import declared, fetch, page_fault
 from crawlers.fetching.middlewares import KnownURLError, needed_cookies
@@ -35,7 +35,7 @@ from crawlers.listings.dates import is_before, newest_first
 from crawlers.reasons import DATABASE_LOST, SLOW_PATTERN, UNCHANGED, feed_serves, find_reason
 from crawlers.visits import newspapers_to_crawl
 
-Arguments = ParamSpec("Arguments")
+_UNSAVED = "the outcome of a link was not saved; the link is visited again"
 _PERMANENT_REDIRECTS = {301, 308}
 
 
@@ -106,7 +106,7 @@ class NewspaperSpider(Spider):
         async for request in self._waiting_requests(source):
             yield request
         self._validators[newspaper.pk] = await in_database(frontier.stored_validators, source)
-        for url in getattr(newspaper, self.sources_field):
+        for url in dict.fromkeys(getattr(newspaper, self.sources_field)):
             if is_visitable(url):
                 yield self.source_request(source, url)
             else:
@@ -157,6 +157,8 @@ class NewspaperSpider(Spider):
             headers=known.headers if known else {},
             cb_kwargs={"source": source, **more},
             meta={"source_url": url},
+            # Scrapy's filter would drop one that is named twice, or a redirect to it, without a word.
+            dont_filter=True,
         )
 
     async def source_failed(self, failure: Any) -> AsyncIterator[Request]:  # Scrapy adds the request to the Failure
@@ -318,7 +320,7 @@ class NewspaperSpider(Spider):
     async def settle(self, link: ArticleLink) -> None:
         """Delete a link whose article turned out to be stored."""
         self.settled(link)
-        await self._write(frontier.settle, [link])
+        await unless_lost(_UNSAVED, frontier.settle, [link])
 
     def settled(self, link: ArticleLink) -> None:
         """Note that a link has its outcome, which its caller has counted and saved."""
@@ -337,16 +339,9 @@ class NewspaperSpider(Spider):
             return  # it waits, as was saved before
         if find_reason(reason).passing:
             max_tries = self.settings.getint("MAX_TRIES")
-            await self._write(frontier.postpone, link, reason, max_tries=max_tries, days=days)
+            await unless_lost(_UNSAVED, frontier.postpone, link, reason, max_tries=max_tries, days=days)
         else:
-            await self._write(frontier.refuse, link, reason, days=days)
-
-    async def _write(self, write: Callable[Arguments, None], *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        """Save the outcome of a link. If the database is lost, only that is lost: the link still waits."""
-        try:
-            await in_database(write, *args, **kwargs)
-        except LOST:
-            self.logger.warning("%s: the outcome of a link was not saved; the link is visited again", DATABASE_LOST)
+            await unless_lost(_UNSAVED, frontier.refuse, link, reason, days=days)
 
     # -- Counting -----------------------------------------------------------------------------------------
 

@@ -115,8 +115,7 @@ class SitemapSpider(NewspaperSpider):
         request = super().source_request(source, url, **more)
         request.meta["download_maxsize"] = self.settings.getint("SITEMAP_MAXSIZE")
         self._open += 1
-        # Scrapy's filter would drop one that is both configured and named by an index, without a word.
-        return request.replace(dont_filter=True)
+        return request
 
     async def parse_source(self, response: Response, source: Source, level: int = 1) -> AsyncIterator[Request]:
         try:
@@ -145,7 +144,7 @@ class SitemapSpider(NewspaperSpider):
             if bound and len(self._found) > 2 * bound:
                 self._keep_newest(bound)
         if document.broken:
-            whole = document.kind in {"sitemapindex", "urlset"} and document.entries
+            whole = document.readable and document.entries
             self.count_failure(response.url, "broken sitemap" if whole else "unreadable sitemap")
         elif document.kind == "urlset":
             self._read.append((source, self.validator_of(response)))
