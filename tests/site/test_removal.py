@@ -3,10 +3,12 @@
 import datetime
 import gzip
 import json
+from importlib import import_module
 
 import pytest
-from django.contrib.admin.models import CHANGE
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
@@ -32,6 +34,7 @@ from articles.models import (
     RepeatedSentence,
     WhitelistedSentence,
 )
+from articles.querysets import executed
 from articles.storage.audit_log import log_action
 from articles.storage.boilerplate_marks import logged_key
 from articles.storage.incoming import IncomingArticle
@@ -42,7 +45,7 @@ from dedup import models
 from dedup.review.answers import decisions
 from newsdedup_site.privacy.removal import RemovalError, allow_again, begin_articles, begin_newspaper, carry_out, hide
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair, make_run, make_series
+from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
 from tests.stored_rows import columns_with
 
 pytestmark = pytest.mark.django_db
@@ -327,3 +330,21 @@ def test_a_removal_that_was_interrupted_is_taken_up_again(
     done = carry_out(Removal.objects.get())
     assert (done.state, done.counts["articles"], Article.objects.count()) == ("done", 5, 0)
     assert carry_out(done) == done
+
+
+def test_an_upgrade_scrubs_the_log_of_newspapers_that_were_removed_before(db: None) -> None:
+    ada = make_user("ada", "admin")
+    Removal.objects.create(kind="newspaper", newspaper_ids=[7], reason="asked", requested_by=ada, state="done")
+    logged = [
+        LogEntry.objects.create(
+            user=ada,
+            content_type=ContentType.objects.get_for_model(WhitelistedSentence),
+            object_id=logged_key(number, "d"),
+            object_repr="Mara Holm writes.",
+            action_flag=1,
+        ).pk
+        for number in (7, 77)
+    ]
+    executed(import_module("newsdedup_site.migrations.0006_log_of_removed_newspapers").SCRUB_SQL)
+    entries = LogEntry.objects.in_bulk(logged)
+    assert [entries[pk].object_repr for pk in logged] == ["removed", "Mara Holm writes."]
