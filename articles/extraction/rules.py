@@ -106,7 +106,8 @@ def answers_of(module: str, asked: Any, seconds: int) -> tuple[list[Any], bool]:
 
 def limit_cpu(seconds: float) -> None:
     """End this process when it has used so many more seconds of CPU time, rounded up."""
-    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), resource.RLIM_INFINITY))
+    most, (_, hard) = math.ceil(time.process_time() + seconds), resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def say(answer: Any) -> None:

@@ -89,14 +89,11 @@ class ProjectCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; turn errors with an exit code into a CommandError."""
         try:
-            return super().execute(*args, **options)
-        except Exception as error:
-            fault = missing_package(error) if isinstance(error, ModuleNotFoundError) else error
+            return self._executed(*args, **options)
+        except (*self._shared_exit_codes, *self.exit_codes) as error:
             codes = {**self._shared_exit_codes, **self.exit_codes}
-            code = next((codes[kind] for kind in type(fault).mro() if kind in codes), None)
-            if code is None:
-                raise
-            raise CommandError(f"{str(fault).removesuffix('.')}.", returncode=code) from error
+            code = next(codes[kind] for kind in type(error).mro() if kind in codes)
+            raise CommandError(f"{str(error).removesuffix('.')}.", returncode=code) from error
 
     def check_database(self) -> None:
         """Refuse a database whose version, encoding or locale would make a search find nothing."""
@@ -110,6 +107,14 @@ class ProjectCommand(BaseCommand):
             self.stdout.write(json.dumps(result, ensure_ascii=False))
         else:
             print_text(result, cast("TextIO", self.stdout))
+
+    def _executed(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except ModuleNotFoundError as error:
+            if missing := missing_package(error):
+                raise missing from error
+            raise
 
 
 class LongCommand(ProjectCommand):

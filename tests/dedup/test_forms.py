@@ -149,7 +149,7 @@ def test_a_batch_is_answered_with_what_a_batch_can_say() -> None:
     assert form.cleaned_data == {"kind": "reject", "sample": 59}
     assert [value for value, _ in form.fields["kind"].choices] == ANSWERS
     assert form.fields["sample"].choices == [(20, "20"), (59, "59"), (149, "149")]
-    assert set(said(BatchForm(query(kind="version", sample="60")))) == {"kind", "sample"}
+    assert set(said(BatchForm(query(kind="unsure", sample="60")))) == {"kind", "sample"}
 
 
 # ---- settings as fields ----

@@ -2,10 +2,6 @@
 
 from collections.abc import Iterable
 
-import numpy as np
-
-from dedup.detection.kernels.tokens import IntArray
-
 
 class DisjointSets:
     """Disjoint sets of numbers (Tarjan 1975), each named by one of them."""
@@ -39,21 +35,3 @@ def lowest_connected(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
     for one, other in pairs:
         sets.unite(one, other)
     return {number: sets.root(number) for number in list(sets.parent)}
-
-
-def lowest_of_each(ones: IntArray, others: IntArray) -> IntArray:
-    """Return for each pair of numbers (two arrays of n) the lowest one that all these pairs connect it with (n).
-
-    The same as lowest_connected, in arrays: about 60 bytes a pair.
-    """
-    numbers, places = np.unique(np.concatenate([ones, others]), return_inverse=True)
-    left, right = places[: len(ones)], places[len(ones) :]
-    # Each set is named by its lowest place. Names that a pair connects are united, until no pair has two.
-    lowest = np.arange(len(numbers))
-    while (apart := lowest[left] != lowest[right]).any():
-        left, right = left[apart], right[apart]
-        names = np.sort(np.stack([lowest[left], lowest[right]]), axis=0)
-        np.minimum.at(lowest, names[1], names[0])
-        while not np.array_equal(named := lowest[lowest], lowest):
-            lowest = named
-    return numbers[lowest[places[: len(ones)]]]

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import newest_revision
 from dedup.detection.judging.judge import JudgedPair, Terms
-from dedup.detection.kernels.disjoint_sets import lowest_of_each
+from dedup.detection.kernels.connected import lowest_of_each
 from dedup.detection.kernels.tokens import IntArray
 from dedup.detection.runs.recurring_text import MonthsToLearn, months_to_learn, newspaper_months, number_of
 from dedup.detection.runs.text_indexes import watermark_of

@@ -2,7 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup.detection.kernels.disjoint_sets import lowest_connected, lowest_of_each
+from dedup.detection.kernels.connected import lowest_of_each
+from dedup.detection.kernels.disjoint_sets import lowest_connected
 
 NUMBERS = st.integers(0, 25) | st.integers(2**61, 2**62)
 

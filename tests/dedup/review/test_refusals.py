@@ -223,8 +223,8 @@ def test_a_batch_that_cannot_be_begun_or_decided(
     nothing = "Nothing in this list waits for an answer that a batch can give. Change the filter."
     for act, said in (
         (
-            lambda: begin("version"),
-            f"A batch cannot be answered with 'version'; use one of {', '.join(batches.ANSWERS)}.",
+            lambda: begin("unsure"),
+            f"A batch cannot be answered with 'unsure'; use one of {', '.join(batches.ANSWERS)}.",
         ),
         (lambda: begin(sample=21), "A sample of 21 is not offered; choose one of 20, 59, 149."),
         (lambda: begin(numbers=[]), nothing),
