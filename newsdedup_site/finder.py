@@ -18,7 +18,7 @@ from newsdedup_site.templatetags.menu import PARTS, Page, tabs
 # Of each kind.
 _MOST = 5
 _NUMBERED = {"article": Article, "pair": Pair, "cluster": Cluster, "run": DetectionRun}
-# What people come to do, beside the pages of the menu.
+# What people want to do; most of it is not in the menu.
 _DOING = [
     Page("Start a run", "run_new", ()),
     Page("Import a file", "import_new", ()),
