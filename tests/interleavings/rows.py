@@ -49,13 +49,14 @@ from dedup.models import (
 from dedup.reports import REPORTS
 from dedup.reports.computing import request_report
 from dedup.review import saved_views
-from dedup.review.questions.tabs import Question, next_question, take_lease
+from dedup.review.questions.tabs import Question, next_question, put_off, take_lease
 from dedup.review.readings import label_files
 from dedup.review.rules import trials as fetches
 from newsdedup_site.people.actions import PersonError, block, change
 from tests.articles.storage.test_ingest import incoming
 from tests.dedup.api.callers import Caller
 from tests.factories import make_user, store_article
+from tests.interleavings.reviews import reject
 from tests.interleavings.schedule import Play, always, either
 from tests.interleavings.world import Desk, articles, desk, editors, state_of
 
@@ -119,6 +120,14 @@ def ask_next(editor: int) -> Writer:
 
 def take(editor: int) -> Writer:
     return lambda world: take_lease(Question("pair", world.pairs[0].pk), world.editors[editor])
+
+
+def take_card(world: Desk) -> bool:
+    return take_lease(Question("cluster", world.cluster), world.editors[0])
+
+
+def put_off_card(world: Desk) -> None:
+    put_off(Question("cluster", world.cluster), world.editors[0])
 
 
 def read_pair() -> SimpleNamespace:
@@ -379,6 +388,10 @@ PLAYS: dict[str, Play] = {
         results={(True, True)}, ends=always(2), waits=False,
     ),
     "a lease is taken by one": Play(desk, (take(0), take(1)), results=_ONE_GETS_IT),
+    "a card is taken before its cluster goes, or not at all": Play(
+        desk, (take_card, reject), state_of, results={(True, "reject_cluster"), (False, "reject_cluster")}
+    ),
+    "a card that is put off may go": Play(desk, (put_off_card, reject), state_of),
     "a program decides on the pair that it read and on no other": Play(
         read_pair, (decide_on_what_was_read("confirm"), decide_on_what_was_read("reject")),
         lambda read: state_of(read.world), results=either(201, 412),

@@ -198,12 +198,14 @@ def _write(components: list[Component], places: _Rows, *rest: _Rows) -> None:
     joined = [article for article, row in after.items() if row.pk is None or row.pk != before.get(article)]
     if not (left or joined or changed):
         return
+    gone = {"clusters": list(set(before.values()).difference(row.pk for row, _ in placed))}
     clusters = [after[article] for article in joined]
     joins = {"article": joined, "number": [row.pk for row in clusters], "kept": [row.kept_id for row in clusters]}
     *_, fresh, listening = read_each(
         (_UPDATE_SQL, _columns(("id", *_COLUMNS), changed)),
         (_LEAVE_SQL, {"articles": left}),
-        (_DELETE_SQL, {"clusters": list(set(before.values()).difference(row.pk for row, _ in placed))}),
+        (_DELETE_SQL, gone),
+        (_FORGET_SQL, gone),
         (_JOIN_SQL, joins | _columns(_COLUMNS, new)),
         LISTENING,
     )
@@ -234,13 +236,11 @@ def _news(
 
 
 # No article is left in these clusters. Django would ask for the rows, and for those of each other table, one by one.
-_DELETE_SQL = """
-WITH lease AS (
-    DELETE FROM dedup_lease WHERE cluster_id = ANY (%(clusters)s::bigint[])
-), postponement AS (
-    DELETE FROM dedup_postponement WHERE cluster_id = ANY (%(clusters)s::bigint[])
-)
-DELETE FROM dedup_cluster WHERE id = ANY (%(clusters)s::bigint[])
+# Keys are checked at the commit: a lease that another writes meanwhile is there, and seen, once its cluster is locked.
+_DELETE_SQL: LiteralString = "DELETE FROM dedup_cluster WHERE id = ANY (%(clusters)s::bigint[])"
+_FORGET_SQL: LiteralString = """
+WITH lease AS (DELETE FROM dedup_lease WHERE cluster_id = ANY (%(clusters)s::bigint[]))
+DELETE FROM dedup_postponement WHERE cluster_id = ANY (%(clusters)s::bigint[])
 """
 _FIELDS = ("kept", "state", "size", "lowest_score", "first_day", "last_day")
 _COLUMNS = ("kept_id", *_FIELDS[1:])

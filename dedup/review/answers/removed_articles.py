@@ -128,7 +128,8 @@ def forget(articles: Collection[int]) -> dict[str, int]:
     _bridge(articles)
     _execute([_LINKS_SQL], articles=named)
     _follow(concerned)
-    pairs = list(Pair.objects.filter(touching).order_by().values_list("pk", flat=True))
+    # Locked, so that no editor who opens one meanwhile leaves a lease behind that its deletion does not see.
+    pairs = list(Pair.objects.filter(touching).order_by().select_for_update().values_list("pk", flat=True))
     tombstones, *_ = _execute([_TOMBSTONES_SQL, _READINGS_SQL, _BATCHES_SQL], articles=named, pairs=pairs)
     counts = {"tombstones": tombstones}
     counts["sampled pairs"] = SampledPair.objects.filter(touching).delete()[1].get("dedup.SampledPair", 0)

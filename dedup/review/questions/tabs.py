@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.urls import reverse
@@ -278,17 +278,17 @@ def write_questions(questions: Iterable[Question]) -> str:
 LEASE_DURATION = datetime.timedelta(minutes=2)
 
 # One row a question: whoever writes it first has the lease. A row that is locked to be given out is passed over by
-# others until its lease is written.
+# others until its lease is written. A pair or cluster that goes at the same moment gets none, so it is locked first.
 _TAKE_SQL = SQL("""
 WITH found (pair_id, cluster_id) AS MATERIALIZED ({found}), of_pair AS (
     INSERT INTO dedup_lease AS lease (pair_id, user_id, until)
-    SELECT pair_id, %(user)s, %(until)s FROM found WHERE pair_id IS NOT NULL
+    SELECT row.id, %(user)s, %(until)s FROM found JOIN dedup_pair AS row ON row.id = pair_id FOR KEY SHARE OF row
     ON CONFLICT (pair_id) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
     WHERE lease.user_id = excluded.user_id OR lease.until <= %(now)s
     RETURNING id
 ), of_cluster AS (
     INSERT INTO dedup_lease AS lease (cluster_id, user_id, until)
-    SELECT cluster_id, %(user)s, %(until)s FROM found WHERE cluster_id IS NOT NULL
+    SELECT row.id, %(user)s, %(until)s FROM found JOIN dedup_cluster AS row ON row.id = cluster_id FOR KEY SHARE OF row
     ON CONFLICT (cluster_id) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
     WHERE lease.user_id = excluded.user_id OR lease.until <= %(now)s
     RETURNING id
@@ -301,7 +301,10 @@ _GIVE_BACK_SQL = "DELETE FROM dedup_lease WHERE user_id = %(user)s AND (pair_id 
 
 
 def ask_lease(question: Question, user: User) -> Asked:
-    """Return what takes or renews the lease of a question, which must exist; its third column says whether it did."""
+    """Return what takes or renews the lease of a question; its third column says whether it did.
+
+    It does not if another editor has the lease, or the question is gone.
+    """
     return _TAKE_ONE, _lease(question, user)
 
 
@@ -312,7 +315,7 @@ def _lease(question: Question | None, user: User) -> dict[str, Any]:
 
 
 def take_lease(question: Question, user: User) -> bool:
-    """Take or renew the lease of a question; return False if another editor has it. The question must exist."""
+    """Take or renew the lease of a question; return False if another editor has it, or the question is gone."""
     return bool(read_each(ask_lease(question, user))[0][0][2])
 
 
@@ -381,5 +384,8 @@ def _free(rows: Rows, tab: Tab, user: User) -> Rows:
 
 def put_off(question: Question, user: User) -> None:
     """Put a question off until later, for this user alone; behind those that were put off before."""
-    Postponement.objects.update_or_create(user=user, **question.key, defaults={"postponed_at": timezone.now()})
+    rows: Rows = (Pair if question.kind == "pair" else Cluster).objects.select_for_update(no_key=True)
+    with transaction.atomic():
+        if rows.filter(pk=question.number).values_list("pk").first():  # else a run or another editor dissolved it
+            Postponement.objects.update_or_create(user=user, **question.key, defaults={"postponed_at": timezone.now()})
     give_back(question, user)
