@@ -309,10 +309,10 @@ class Client:
     # ---- articles ----
 
     def articles(
-        self, *, newspaper: str | None = None, since: Day | None = None, until: Day | None = None
+        self, *, newspaper: str | None = None, since: Day | None = None, until: Day | None = None, q: str | None = None
     ) -> Iterator[Article]:
-        """Yield articles, the earliest first."""
-        return self._rows("/articles", newspaper=newspaper, since=since, until=until)
+        """Yield articles, the earliest first; with `q`, those that a search by words finds."""
+        return self._rows("/articles", newspaper=newspaper, since=since, until=until, q=q)
 
     def article(self, number: int) -> ArticleFull:
         """Return an article with its text. Raises NotFoundError."""

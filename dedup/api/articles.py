@@ -10,13 +10,15 @@ from pydantic import Field, create_model
 
 from articles.fields import FROM_FILES
 from articles.models import Article, ArticleURL, Newspaper
+from articles.normalization.searches import MAX_CHARACTERS, SearchError
 from articles.normalization.times import UnreadableDayError, parse_date
 from articles.storage.incoming import Details, IncomingArticle, url_fault
 from articles.storage.ingest import Stored, store_articles
 from dedup.api.auth import READS, STORES
+from dedup.api.problems import refused
 from dedup.api.requests import Body, Number, Page, PageQuery, Text, page_of, refuse_unknown
 from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row, filtered, filtering
-from dedup.review.queries.articles import stored_under
+from dedup.review.queries.articles import matching, stored_under
 from dedup.rows.articles import ARTICLE
 
 AnySchema = TypeVar("AnySchema", bound=Schema)
@@ -29,6 +31,7 @@ class ArticleQuery(PageQuery):
     """Which articles to list."""
 
     newspaper: Text | None = Field(None, max_length=200, description="The name of a newspaper.")
+    q: Text | None = Field(None, max_length=MAX_CHARACTERS, description="A search, as on the page of articles.")
 
 
 def _with_details(shape: type[AnySchema]) -> type[AnySchema]:
@@ -77,6 +80,11 @@ def list_articles(request: HttpRequest, query: Query[ArticleQuery]) -> Page[Any]
     if query.newspaper is not None:
         named = Newspaper.objects.in_use().filter(name=query.newspaper)
         rows = rows.filter(newspaper_id__in=list(named.values_list("pk", flat=True)))
+    if query.q is not None:
+        try:
+            rows = matching(rows, query.q)
+        except SearchError as error:
+            raise refused("query/q", str(error)) from error
     return page_of(request, rows, query, ("date", "id"), article_row)
 
 

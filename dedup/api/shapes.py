@@ -18,6 +18,7 @@ from dedup.rows.filtering import MOST_CHARACTERS
 from dedup.rows.pairs import EVIDENCE, PAIR
 
 AnyQuery = TypeVar("AnyQuery", bound=type[Schema])
+AnyRows = TypeVar("AnyRows", bound=QuerySet[Any])
 _SHAPES: dict[Rows, Any] = {}
 
 
@@ -70,7 +71,7 @@ def _asked(column: Column, found: Filter) -> Any:
     return {ColumnType.DAY: Day, ColumnType.INTEGER: Number, ColumnType.BOOLEAN: bool}[column.type]
 
 
-def filtered(queryset: QuerySet[Any], rows: Rows, query: Schema) -> QuerySet[Any]:
+def filtered(queryset: AnyRows, rows: Rows, query: Schema) -> AnyRows:
     """Return the rows that a query made by `filtering` asks for."""
     for column, found in rows.filters(Place.ROW):
         if (value := getattr(query, found.name or column.name)) is not None:

@@ -110,6 +110,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("/articles?limit=0", None, "query/limit"),
     ("/articles?since=2026-02-30", None, "query/since"),
     ("/articles?newspaper=a%00b", None, "query/newspaper"),
+    ("/articles?q=(ferry", None, "query/q"),
     ("/articles/by-url?url=https://a.example/%00", None, "query/url"),
     ("/pairs?cursor=WyIxIiwgIjIiXQ", None, "query/cursor"),
     ("/articles?cursor=%00", None, "query/cursor"),
@@ -168,6 +169,7 @@ def test_articles_are_stored_found_and_listed_in_pages(admin: Caller, reader: Ca
     assert [[article["headline"] for article in page] for page in pages] == [["Ferry 1", "Ferry 2"], ["Ferry 3"]]
     assert [article["headline"] for article in reader.read("/articles?newspaper=Selby%20Times")["data"]] == ["Ferry 1"]
     assert reader.read("/articles?newspaper=Nobody")["data"] == []
+    assert [article["headline"] for article in reader.read("/articles?q=ferry%201%20-nothing")["data"]] == ["Ferry 1"]
     of_a_day = reader.read("/articles?since=2026-03-02&until=2026-03-02")["data"]
     assert [article["date"] for article in of_a_day] == ["2026-03-02"]
 
