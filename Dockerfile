@@ -9,7 +9,8 @@ WORKDIR /app
 COPY requirements.txt .
 RUN pip install --no-cache-dir --require-hashes -r requirements.txt
 
-COPY pyproject.toml README.md LICENSE manage.py gunicorn.conf.py ./
+COPY pyproject.toml setup.py README.md LICENSE manage.py gunicorn.conf.py ./
+COPY newsdedup newsdedup
 COPY newsdedup_site newsdedup_site
 COPY articles articles
 COPY dedup dedup

@@ -21,7 +21,7 @@ from dedup.views.requests import tab_to
 
 # The guides for newcomers, in the order of the tabs; the first one is /help/ itself.
 GUIDES = {"editors": "For editors", "admins": "For admins"}
-FOLDER: Path = settings.BASE_DIR / "docs"
+FOLDER: Path = settings.ASSETS / "docs"
 # What can be wider than the screen scrolls, also by the keyboard.
 _WIDE = '<div class="table-wrap" tabindex="0" role="group" aria-label="{}">'
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)

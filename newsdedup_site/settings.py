@@ -13,11 +13,15 @@ from articles.normalization.logins import LogRecord
 from newsdedup_site import embedded, environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# Templates and docs: of a checkout, or as the wheel has them (setup.py).
+ASSETS = BASE_DIR if (BASE_DIR / "templates").is_dir() else Path(__file__).resolve().parent
 environment.read_file(BASE_DIR / ".env")
 
 DEBUG = environment.boolean("DEBUG", default=False)
 # Without DATABASE_URL this is a trial on one machine: embedded server, generated key, loopback hosts.
 EMBEDDED_DATABASE = not environment.text("DATABASE_URL")
+# A folder with a database of its own, which `newsdedup clean` makes.
+IN_PROJECT = bool(environment.text("NEWSDEDUP_PROJECT"))
 
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS", default=[])
@@ -100,7 +104,7 @@ ROOT_URLCONF = "newsdedup_site.urls"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [ASSETS / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -117,9 +121,11 @@ SERVE_COLLECTED_STATIC = environment.boolean("SERVE_COLLECTED_STATIC", default=n
 STATIC_URL = "static/"
 # The pictures of the documentation, under the names that its pages use.
 STATICFILES_DIRS = [
-    (f"docs/{folder}", BASE_DIR / "docs" / folder) for folder in ("architecture", "benchmarks", "pictures")
+    (f"docs/{folder}", ASSETS / "docs" / folder) for folder in ("architecture", "benchmarks", "pictures")
 ]
-STATIC_ROOT = BASE_DIR / "var" / "static" if SERVE_COLLECTED_STATIC else None
+# What programs write; never among installed packages.
+VAR = (BASE_DIR if ASSETS == BASE_DIR else embedded.home()) / "var"
+STATIC_ROOT = VAR / "static" if SERVE_COLLECTED_STATIC else None
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -207,7 +213,7 @@ USE_TZ = True
 STORIES_PUBLIC = environment.boolean("STORIES_PUBLIC", default=False)
 
 # Where `manage.py crawl` keeps its queues while it runs.
-CRAWL_STATE_DIR = Path(environment.text("CRAWL_STATE_DIR", default=str(BASE_DIR / "var" / "crawl")))
+CRAWL_STATE_DIR = Path(environment.text("CRAWL_STATE_DIR", default=str(VAR / "crawl")))
 # Private networks that a crawl may reach nevertheless.
 CRAWL_PRIVATE_ADDRESSES = environment.networks("CRAWL_PRIVATE_ADDRESSES")
 # What fetches a page for an editor who checks it: the bounds of crawls, for the review pages, which know no crawler.

@@ -4,7 +4,7 @@ import sys
 from importlib.util import find_spec
 from types import TracebackType
 
-_OWN = ("articles", "benchmarks", "client", "crawlers", "dedup", "newsdedup_site", "tests")
+_OWN = ("articles", "benchmarks", "client", "crawlers", "dedup", "newsdedup", "newsdedup_site", "tests")
 
 
 def need(*names: str) -> None:

@@ -83,4 +83,4 @@ def main() -> None:
 
     threading.Thread(target=interrupt, daemon=True).start()
     sys.argv[0] = "manage.py"
-    runpy.run_path("manage.py", run_name="__main__")
+    runpy.run_module("newsdedup", run_name="__main__")

@@ -172,7 +172,8 @@ def test_a_command_loads_no_page_of_the_admin() -> None:
 # What only charts, crawls and extraction use: loading them takes longer than all else that a page or a command needs.
 LATE = {"altair", "htmldate", "networkx", "readability", "requests", "scrapy", "tldextract", "twisted", "vl_convert"}
 RUN = """
-import sys, manage
+import sys
+from newsdedup import program as manage
 try:
     manage.main(["manage.py", *sys.argv[1:]])
 except SystemExit:
@@ -204,7 +205,7 @@ ENDS = """
 import contextlib, io, json, sys
 import django
 django.setup()
-import manage
+from newsdedup import program as manage
 from dedup.detection.spark import command
 
 ends = {}

@@ -62,11 +62,12 @@ def test_commands_in_running_text_exist_and_know_their_options(page: str) -> Non
 
 
 MANAGE = ".venv/bin/python manage.py "
+INSTALLED = ("python3 -m venv .venv", ".venv/bin/pip install '.[embedded,fast]'", ".venv/bin/newsdedup clean ")
 
 
 def test_files_and_folders_that_the_readme_names_exist() -> None:
     for line in "".join(_BLOCK.findall(README)).splitlines():
-        assert line.startswith(MANAGE) or os.access(CHECKOUT / line, os.X_OK), line
+        assert line.startswith((MANAGE, *INSTALLED)) or os.access(CHECKOUT / line, os.X_OK), line
     for folder in re.findall(r"^\| `([a-z_]+/)`", README, re.MULTILINE):
         assert (CHECKOUT / folder).is_dir(), folder
 

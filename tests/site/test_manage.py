@@ -18,11 +18,11 @@ from django.core.management import CommandError, ManagementUtility, call_command
 from django.core.management.base import CommandParser
 from django.db import OperationalError, connection, transaction
 
-import manage as program
 from articles import versions
 from articles.management.base import ExitCode, LongCommand, ProjectCommand
 from articles.storage import locks
 from articles.storage.locks import Lock
+from newsdedup import program
 from tests.databases import CHECKOUT, TEST_KEY, database_url, own_database, run_python
 
 NO_SERVER = {"DATABASE_URL": "postgres://anna:s3cret@127.0.0.1:9/news", "SECRET_KEY": TEST_KEY}
@@ -118,7 +118,7 @@ def test_a_database_without_tables_is_to_be_migrated(unmigrated) -> None:
 OLD_SERVER = """
 from django.db.backends.postgresql.features import DatabaseFeatures
 DatabaseFeatures.minimum_database_version = (99,)
-import manage
+from newsdedup import program as manage
 manage.main(["manage.py", "migrate"])
 """
 
@@ -168,7 +168,7 @@ OWN = {
     if app in {"articles", "dedup", "crawlers", "newsdedup_site"} and name != "migrate"  # whose help is Django's
 }
 LONG = {
-    "backup", "crawl", "evaluate", "evaluate_extraction", "export", "export_articles",
+    "backup", "clean", "crawl", "evaluate", "evaluate_extraction", "export", "export_articles",
     "export_corpus", "export_detection", "export_revisions",
     "export_warc", "index_search",
     "find_boilerplate", "find_duplicates", "fit_verdicts", "import_articles", "import_detection", "import_warc",

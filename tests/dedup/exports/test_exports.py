@@ -12,13 +12,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-import manage
 from dedup.answers import Answer
 from dedup.detection.clustering.questions import update_questions
 from dedup.models import Cluster, Decision, Pair
 from dedup.review.answers import decisions
 from dedup.rows import files
 from dedup.rows.exporting import EXPORTS, WRITTEN
+from newsdedup import program as manage
 from tests.commands import called, refused
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user

@@ -13,10 +13,10 @@ from django.conf import settings
 from django.core.management import get_commands, load_command_class
 from django.test import Client
 
-import manage
 from dedup.models import Membership, Pair, SampledPair, SampleLabel, ValidationSample
 from dedup.review.answers.decisions import decide_pair
 from dedup.review.readings.validation import results_of
+from newsdedup import program as manage
 from tests.commands import called, printed
 from tests.conftest import StoreArticle
 from tests.dedup.research.small_corpus import store_and_run
