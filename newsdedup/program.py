@@ -4,9 +4,11 @@ Errors of the machine or its settings are reported in one sentence.
 """
 
 import argparse
+import atexit
 import errno
 import gc
 import os
+import shutil
 import sys
 import tempfile
 import traceback
@@ -124,7 +126,15 @@ def in_project(arguments: list[str]) -> list[str]:
         project = parser.parse_known_args(arguments[2:])[0].keep or temporary_project()
     if project:
         os.environ.update(NEWSDEDUP_PROJECT=str(Path(project).expanduser().absolute()), DATABASE_URL="")
+        # Of a call that does not come as far as starting a server, which has a keeper.
+        atexit.register(forget_unused, Path(project))
     return arguments
+
+
+def forget_unused(project: Path) -> None:
+    """Delete a temporary folder in which no server was started."""
+    if {path.name for path in project.glob("*")} == {TEMPORARY}:
+        shutil.rmtree(project, ignore_errors=True)
 
 
 def temporary_project() -> str:

@@ -27,7 +27,6 @@ parquet = when_used("pyarrow.parquet", of_extra=True)
 # The fields that columns can be chosen for.
 CHOSEN = tuple(known.name for known in FIELDS if known.columns)
 _PAGE = re.compile(r"\.html?(\.gz)?\Z", re.IGNORECASE)
-_SECONDS, _MILLISECONDS = 10, 13  # digits of a moment since 1970, between 2001 and 2286
 _AT_ONCE = 1_000
 # Rows of JSON lines may lack columns: so many are looked at to see which there are.
 _LOOKED_AT = 20
@@ -75,12 +74,8 @@ class Input:
     def _completed(self, rows: Iterable[InputRow], fields: Collection[str]) -> Iterator[InputRow]:
         """Yield rows with what every article needs and these fields lack."""
         name = re.sub(r"[^a-z0-9]+", "-", self.path.name.lower()).strip("-")
-        days = [name for name, use in self.uses.items() if "date" in use.split(", ")]
         for number, row in enumerate(rows, start=1):
             values = {self.columns.get(name, name): value for name, value in row.values.items()}
-            for day in days:
-                column = self.columns.get(day, day)
-                values[column] = _moment(values.get(column))
             if "url" not in fields:
                 values["url"] = f"https://{name}.invalid/{number}"
             if "content" not in fields:
@@ -139,14 +134,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime.date | datetime.datetime):
         return value.isoformat()
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-
-
-def _moment(value: object) -> object:
-    """Return a time in ISO 8601 for seconds or milliseconds since 1970, anything else as it is."""
-    digits = str(value) if isinstance(value, int | str) else ""
-    if not digits.isdecimal() or len(digits) not in (_SECONDS, _MILLISECONDS):
-        return value
-    return datetime.datetime.fromtimestamp(int(digits[:_SECONDS]), datetime.UTC).isoformat()
 
 
 def _records(path: Path) -> Iterator[InputRow]:

@@ -1,7 +1,6 @@
 """`newsdedup clean FILE... -o CLEAN.csv`: from files to a corpus with each article once, in one command."""
 
 import json
-from collections import Counter
 from io import StringIO
 from pathlib import Path
 from typing import Any, cast
@@ -101,25 +100,28 @@ class Command(LongCommand):
 
     def _import(self, inputs: list[Input], archives: list[Path], options: dict[str, Any]) -> dict[str, Any]:
         """Store the articles of all inputs; return counts, and the reasons why rows were not used."""
-        tally, faults, before = Tally(), list[str](), newest_revision()
+        tally, faults, before, rejected = Tally(), list[str](), newest_revision(), list[str]()
         with database_pool(options["workers"]) as pool:
             for source in inputs:
                 self._say(f"Reading {source.path}", options)
                 stream = cast("Any", JsonLines(source.rows(), faults))
                 self._say(_taken(source), options)
                 for batch in import_rows(stream, "jsonl", pool=pool, batch_size=_BATCH, newspaper=options["newspaper"]):
-                    tally.add(batch)
+                    rejected += [reason for _, reason in tally.add(batch)]
             settle_import(before, tally.outcomes["created"], pool)
         own = {"no_progress": options["no_progress"], "workers": options["workers"]}
         if archives:
             call_command("import_warc", *map(str, archives), stdout=self.stderr, **own)
-        reasons = tally.reasons + Counter(map(reason_form, faults))
+        kinds: dict[str, list[str]] = {}
+        for reason in (*faults, *rejected):
+            kinds.setdefault(reason_form(reason), []).append(reason)
         return {
             "rows": tally.outcomes.total() + len(faults),
             "created": tally.outcomes["created"] + tally.outcomes["attached"],
             "known": tally.outcomes["known"],
-            "rejected": tally.outcomes["rejected"] + len(faults),
-            "reasons": dict(reasons.most_common()),
+            "rejected": len(faults) + len(rejected),
+            # Each kind by its first reason, which names the value and the remedy.
+            "reasons": {alike[0]: len(alike) for alike in sorted(kinds.values(), key=len, reverse=True)},
         }
 
     def _write(self, target: Target, options: dict[str, Any]) -> Counts:
@@ -177,5 +179,5 @@ def _taken(source: Input) -> str:
 
 
 def _reasons(reasons: dict[str, int]) -> str:
-    named = [f"{number:,} {reason}" for reason, number in list(reasons.items())[:_SHOWN_REASONS]]
+    named = [f"{number:,} as this one: {reason}" for reason, number in list(reasons.items())[:_SHOWN_REASONS]]
     return "; ".join(named) or "the files have no rows"
