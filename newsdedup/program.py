@@ -34,7 +34,7 @@ UNDEFINED_TABLE_OR_COLUMN = ("42P01", "42703")
 # What a full or broken disk says.
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # What serves others for as long as it runs, and so refuses settings that are insecure.
-SERVING = (["runserver"], ["db_worker"], ["serve"])
+SERVING = (["runserver"], ["db_worker"], ["serve"], ["demo"])
 HELP = {"-h", "--help"}
 # Commands that are exports of a list now; the old names go with the next release.
 OLD_EXPORTS = {f"export_{name}": name for name in ("pairs", "clusters", "decisions", "lineage", "validation")}
@@ -112,13 +112,13 @@ def with_new_name(arguments: list[str]) -> list[str]:
 def in_project(arguments: list[str]) -> list[str]:
     """Choose the folder whose database the command uses, and return the arguments without it.
 
-    `--project DIR` before the command names it, as `--keep DIR` of clean and the argument of serve do. Without one,
-    clean makes a folder that is deleted when the command has ended, however it ends.
+    `--project DIR` before the command names it, as `--keep DIR` of clean and the argument of serve and demo do. Without
+    one, clean makes a folder that is deleted when the command has ended, however it ends.
     """
     project = None
     if arguments[1:2] == ["--project"] and len(arguments) > 2:
         project, arguments = arguments[2], [arguments[0], *arguments[3:]]
-    elif arguments[1:2] == ["serve"] and len(arguments) > 2 and not arguments[2].startswith("-"):
+    elif arguments[1:2] in (["serve"], ["demo"]) and len(arguments) > 2 and not arguments[2].startswith("-"):
         project, arguments = arguments[2], [*arguments[:2], *arguments[3:]]
     elif arguments[1:2] == ["clean"] and not HELP.intersection(arguments):
         parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)

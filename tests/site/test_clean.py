@@ -6,16 +6,19 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas
+import psutil
 import pyarrow
 import pytest
 from pyarrow import parquet
@@ -164,6 +167,19 @@ def test_a_file_is_cleaned_and_reviewed_and_cleaned_again(csv_file: Path, home: 
     shell = [sys.executable, "-m", "newsdedup", "--project", str(project), "shell", "-v", "0", "-c", decide]
     subprocess.run(shell, check=True, cwd=CHECKOUT)
     assert json.loads(clean(*options, "--keep", project, "--json").stdout)["corpus"]["kept"] == 3
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    command = [sys.executable, "-m", "newsdedup", "serve", str(project), "--port", port]
+    with subprocess.Popen(
+        command, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == f"The queue is at http://127.0.0.1:{port}/queue/ (Ctrl+C ends it).\n"
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/login/") as answer:
+            assert answer.status == 200
+        worker = psutil.Process(server.pid).children()[0]
+        server.terminate()
+    assert not worker.is_running()
 
 
 @pytest.mark.slow
