@@ -14,13 +14,13 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from dedup.answers import BUTTONS, PairLabel
+from dedup.answers import BUTTONS, Answer, PairLabel
+from dedup.models.decisions import OF_CLUSTERS
 from dedup.views.requests import safe_next
 from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.models import KeyMap
 
 _PAIR = ("pair", "cluster_card")
-_ANSWERED = (*_PAIR, "compare")
 _CLUSTER = ("cluster",)
 _PREVIEW = ("cluster_preview",)
 _SAMPLED = ("validation_pair",)
@@ -49,11 +49,15 @@ class Action:
         return not self.pages or not other.pages or not set(self.pages).isdisjoint(other.pages)
 
 
+def _answered(answer: Answer) -> tuple[str, ...]:
+    return (*_PAIR, "compare") if answer in OF_CLUSTERS else ("pair", "compare")
+
+
 _ALL = (
     Action("help", "show the keys of this page", "?"),
     Action("undo", "undo your last answer", "z"),
     Action("start", "open the first one of the list", "r", ("queue", "clusters")),
-    *(Action(answer.value, answer.facts.button, answer.facts.letter, _ANSWERED) for answer in BUTTONS),
+    *(Action(answer.value, answer.facts.button, answer.facts.letter, _answered(answer)) for answer in BUTTONS),
     Action("later", "Later", "l", _PAIR),
     *(Action(label.action, f"Label: {label.label.lower()}", label.lower(), _SAMPLED) for label in PairLabel),
     Action("agree", "agree with a decision made while you were reading", "a", ("pair",)),

@@ -50,6 +50,8 @@ class Decision(models.Model):
 
         CONFIRM_CLUSTER = "confirm_cluster", "confirmed the cluster"
         REJECT_CLUSTER = "reject_cluster", "dissolved the cluster"
+        ALL_VERSIONS = "all_versions", "called all articles of the cluster versions"
+        ALL_TEMPLATES = "all_templates", "called all articles of the cluster templates"
         SPLIT_CLUSTER = "split_cluster", "split the cluster"
         MERGE_CLUSTERS = "merge_clusters", "merged clusters"
         CONFIRM_GROUP = "confirm_group", "confirmed the dense group"
@@ -106,6 +108,13 @@ class Decision(models.Model):
         return self.kind not in NEVER_UNDONE and not about_removed
 
 
+# The decision that gives this answer about every two articles of a cluster.
+OF_CLUSTERS = {
+    Answer.CONFIRM: Decision.Kind.CONFIRM_CLUSTER,
+    Answer.REJECT: Decision.Kind.REJECT_CLUSTER,
+    Answer.VERSION: Decision.Kind.ALL_VERSIONS,
+    Answer.TEMPLATE: Decision.Kind.ALL_TEMPLATES,
+}
 NEVER_UNDONE = (Decision.Kind.UNDO, Decision.Kind.RULE_GROUP, Decision.Kind.END_GROUP_RULE)
 
 

@@ -13,6 +13,7 @@ from django.db.models import F, Min, OuterRef, Subquery
 
 from dedup.answers import OF_STATE, Answer
 from dedup.models import Decision, Link, Pair
+from dedup.models.decisions import OF_CLUSTERS
 
 # Twenty decisions on pairs can already adjust a model, so one decision should not count for more than that. A cluster
 # of six articles has fewer pairs.
@@ -37,8 +38,8 @@ def decided_pairs() -> DecidedPairs:
     """Return the pairs that are decided now, unless editors left them open.
 
     Every pair that was decided by itself is among the labels. Of the others, at most MOST_OF_ONE are for each confirmed
-    cluster, however many decisions confirmed it, and for each batch and each decision that dissolved a cluster or took
-    an article out.
+    cluster, however many decisions confirmed it, and for each batch and each decision that answered otherwise for a
+    whole cluster or took an article out.
     Pairs that are not duplicates only because decisions on other pairs imply it bring nothing new; rules leave pairs
     undecided, so they bring none either.
     """
@@ -91,8 +92,9 @@ def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[IdPair, st
     if pairs is not None:
         decided = decided.filter(pk__in=pairs)
     columns = ("left", "right", "state", "last", "editor", "decision", "kind", "cluster")
-    # The first decision of each editor that called a pair versions or templates.
-    told_apart = Decision.objects.filter(kind__in=[Answer.VERSION, Answer.TEMPLATE]).order_by()
+    # The first decision of each editor that called pairs versions or templates.
+    kinds = [kind for answer in (Answer.VERSION, Answer.TEMPLATE) for kind in (answer, OF_CLUSTERS[answer])]
+    told_apart = Decision.objects.filter(kind__in=kinds).order_by()
     known = dict(told_apart.values_list("decided_by").annotate(Min("pk")))
     for left, right, state, last, editor, decision, kind, cluster in (
         decided.order_by("left", "right").values_list(*columns).iterator()

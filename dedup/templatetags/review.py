@@ -256,6 +256,8 @@ _WORDS = {
     **{answer.value: answer.facts.button for answer in Answer},
     Decision.Kind.CONFIRM_CLUSTER: "All the same",
     Decision.Kind.REJECT_CLUSTER: "Dissolved",
+    Decision.Kind.ALL_VERSIONS: "All versions",
+    Decision.Kind.ALL_TEMPLATES: "All templates",
     Decision.Kind.SPLIT_CLUSTER: "Split",
     Decision.Kind.MERGE_CLUSTERS: "Merged",
     Decision.Kind.TAKE_OUT: "Taken out",

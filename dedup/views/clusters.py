@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from django.contrib import messages
@@ -11,13 +12,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
+from dedup.answers import Answer
 from dedup.detection.runs.headlines import LEAST_DAYS
-from dedup.forms.base import ClusterForm, ClusterMergeForm, GroupConfirmForm, MemberForm, SplitForm
+from dedup.forms.base import AnswerForm, ClusterForm, ClusterMergeForm, GroupConfirmForm, MemberForm, SplitForm
 from dedup.models import Cluster, Decision, DenseGroup, Membership, Series
 from dedup.models.pairs import WEAK_PROBABILITY
 from dedup.review.answers import decisions
 from dedup.review.answers.cluster_decisions import merge_clusters, preview, split_cluster
-from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cluster
+from dedup.review.queries.clusters import cluster_details, cluster_of_decision, find_cluster, gone_cluster
 from dedup.review.queries.lineage import lineage_details
 from dedup.review.queries.runs import last_finished_run
 from dedup.review.queries.series_and_groups import (
@@ -122,7 +124,15 @@ ACTS = {
         "Take it out",
         "This article is not a duplicate of the others, which stay together.",
     ),
-    "confirm": _Act(ClusterForm, decisions.confirm_cluster, "Cluster {} confirmed."),
+    "confirm": _Act(AnswerForm, decisions.confirm_cluster, "Cluster {} confirmed."),
+    **{
+        answer.value: _Act(
+            AnswerForm,
+            partial(decisions.reject_cluster, answer=answer),
+            f"Answered: all articles of cluster {{}} are {answer.label}s.",
+        )
+        for answer in (Answer.VERSION, Answer.TEMPLATE)
+    },
     "keep": _Act(MemberForm, decisions.keep_article, "This article now represents the cluster."),
 }
 _decision_view = decision_view("cluster", "cluster_id", query=True)
@@ -155,7 +165,7 @@ def cluster_preview(request: EditorRequest, cluster_id: int, act: str) -> HttpRe
 
 @_decision_view
 def cluster_settle(request: EditorRequest, cluster_id: int, act: str) -> HttpResponse:
-    """Confirm or dissolve a cluster as it was shown, and go to the next question, or the next proposed cluster."""
+    """Answer for a whole cluster as it was shown, and go to the next question, or the next proposed cluster."""
     decided = find_cluster(cluster_id)
     waiting = ClusterFilter(request.GET).qs.filter(state=Cluster.State.PROPOSED)
     # Looked up before the decision, after which the cluster has no place among the others.
@@ -164,7 +174,7 @@ def cluster_settle(request: EditorRequest, cluster_id: int, act: str) -> HttpRes
         return redirect(address_of(request, "cluster", cluster_id))
     if tab_of(request):
         return redirect(after_answer(request, Question("cluster", cluster_id)))
-    if following is None and act == "reject":
+    if following is None and find_cluster(cluster_id) is None:
         return redirect(address_of(request, "clusters"))
     return redirect(address_of(request, "cluster", following or cluster_id))
 
@@ -183,10 +193,8 @@ def cluster_part(request: EditorRequest, cluster_id: int, act: str) -> HttpRespo
 def cluster_merge(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Merge a cluster with another one, and go to the merged cluster."""
     merged = _decide(request, cluster_id, "merge")
-    if merged and find_cluster(cluster_id) is None:
-        place = Membership.objects.filter(article__in=merged.articles).order_by("article").first()
-        cluster_id = place.cluster_id if place else cluster_id
-    return redirect(address_of(request, "cluster", cluster_id))
+    found = cluster_of_decision(merged) if merged else None
+    return redirect(address_of(request, "cluster", found or cluster_id))
 
 
 @_decision_view

@@ -9,10 +9,11 @@ from articles.paging import page_of
 from dedup.answers import CHOICES, Answer
 from dedup.forms.base import CollisionForm, NoteForm, SettleForm
 from dedup.models import Decision, DenseGroup
+from dedup.models.decisions import OF_CLUSTERS
 from dedup.review.answers import decisions
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.answers.history import every_decision
-from dedup.review.queries.clusters import find_cluster
+from dedup.review.queries.clusters import cluster_of_decision
 from dedup.review.readings import second_readings
 from dedup.review.readings.second_readings import agreements, changes_of, disagreements, with_outcomes
 from dedup.rows.decisions import DecisionFilter
@@ -50,13 +51,13 @@ def undo(request: EditorRequest, decision_id: int) -> HttpResponse:
 def _subject(decision: Decision, tab: str | None) -> str:
     """Return the URL of the pair, cluster or group of a decision, or of the history if it is gone.
 
-    In a tab of the queue, a confirmed cluster was an answer to its card.
+    In a tab of the queue, an answer for a whole cluster was one to its card.
     """
     if decision.pair_id:
         return reverse("pair", args=[decision.pair_id])
-    if decision.cluster_number and find_cluster(decision.cluster_number):
-        asked = tab and decision.kind == Decision.Kind.CONFIRM_CLUSTER
-        return reverse("cluster_card" if asked else "cluster", args=[decision.cluster_number])
+    if number := cluster_of_decision(decision):
+        asked = tab and decision.kind in OF_CLUSTERS.values()
+        return reverse("cluster_card" if asked else "cluster", args=[number])
     if decision.group_number and DenseGroup.objects.filter(pk=decision.group_number).exists():
         return reverse("group", args=[decision.group_number])
     return reverse("history")

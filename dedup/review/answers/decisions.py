@@ -27,10 +27,11 @@ from dedup.detection.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
 from dedup.models.base import read_each, read_rows
+from dedup.models.decisions import OF_CLUSTERS
 
 # The fields that say what a decision is about, besides its pair.
 _ABOUT = ("cluster_number", "group_number", "article_id", "articles")
-_REPEATABLE = (Decision.Kind.CONFIRM_CLUSTER, Decision.Kind.CONFIRM_GROUP, Decision.Kind.KEEP)
+_REPEATABLE = (*OF_CLUSTERS.values(), Decision.Kind.CONFIRM_GROUP, Decision.Kind.KEEP)
 # The same decision of the same editor counts as sent again for so long.
 SENT_AGAIN_WITHIN = datetime.timedelta(hours=1)
 MAX_NOTE_CHARACTERS = 2_000
@@ -47,7 +48,7 @@ class StaleClusterError(ReviewError):
 
 
 class AlreadyDecidedError(ReviewError):
-    """Someone else has decided on the pair since the editor opened it: `decision`."""
+    """Someone else has decided on the pair, or the cluster, since the editor opened it: `decision`."""
 
     def __init__(self, decision: Decision) -> None:
         super().__init__(
@@ -123,13 +124,14 @@ def latest_decision(left: int, right: int) -> int:
     return latest or 0
 
 
-def confirm_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "") -> Decision:
+def confirm_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "", after: int | None = None) -> Decision:
     """Append that all articles of a cluster are duplicates of each other.
 
-    `seen` is what seen_as says of the articles that the editor saw. Raises StaleClusterError if they have changed.
+    `seen` is what seen_as says of the articles that the editor saw. Raises StaleClusterError if they have changed, and,
+    given the latest decision at that time as `after`, AlreadyDecidedError if others have decided on two of them since.
     """
     with locked_review():
-        members = members_as_seen(cluster_id, seen)
+        members = _members_undecided(cluster_id, seen, after, user)
         # Linking each article to the first is enough; all pairs of 1,000 articles would be half a million.
         found = Pair.objects.among(members).order_by().values_list("left", "right")
         links = dict.fromkeys([*((members[0], member) for member in members[1:]), *found], Link.Kind.MUST)
@@ -137,21 +139,41 @@ def confirm_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "") ->
         return append_decision(decision, links, user=user, note=note)
 
 
-def reject_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "") -> Decision:
-    """Append that no two articles of a cluster are duplicates, for example templates or extraction remnants.
+def reject_cluster(
+    cluster_id: int,
+    seen: str,
+    *,
+    user: Any,
+    note: str = "",
+    after: int | None = None,
+    answer: Answer = Answer.REJECT,
+) -> Decision:
+    """Append that no two articles of a cluster are duplicates; or that every two are versions, or templates.
 
-    `seen` as for confirm_cluster. Raises ReviewError for more than MAX_DISSOLVED articles.
+    `seen` and `after` as for confirm_cluster. Raises ReviewError for more than MAX_DISSOLVED articles.
     """
     with locked_review():
-        members = members_as_seen(cluster_id, seen)
+        members = _members_undecided(cluster_id, seen, after, user)
         if len(members) > MAX_DISSOLVED:
             raise ReviewError(
-                f"The cluster has {len(members):,} articles; at most {MAX_DISSOLVED} can be dissolved. "
-                "Run a stricter profile to get smaller clusters, or make a rule on its dense group, if it has one."
+                f"The cluster has {len(members):,} articles; at most {MAX_DISSOLVED} can be dissolved, or called "
+                "versions or templates. Run a stricter profile to get smaller clusters, or make a rule on its dense "
+                "group, if it has one."
             )
-        links = dict.fromkeys(combinations(members, 2), Link.Kind.CANNOT)
-        decision = Decision(kind=Decision.Kind.REJECT_CLUSTER, cluster_number=cluster_id, articles=members)
+        links = dict.fromkeys(combinations(members, 2), answer.link)
+        decision = Decision(kind=OF_CLUSTERS[answer], cluster_number=cluster_id, articles=members)
         return append_decision(decision, links, user=user, note=note)
+
+
+def _members_undecided(cluster_id: int, seen: str, after: int | None, user: Any) -> list[int]:
+    """Return the articles of a cluster as they were seen, unless others have decided on two of them since `after`."""
+    members = members_as_seen(cluster_id, seen)
+    said = Link.objects.filter(decision__gt=after or 0, decision__undone_by=None, left__in=members, right__in=members)
+    others = said.exclude(kind=Link.Kind.STAY).exclude(decision__decided_by=user)
+    latest = others.select_related("decision__decided_by").order_by("-decision").first() if after is not None else None
+    if latest:
+        raise AlreadyDecidedError(latest.decision)
+    return members
 
 
 def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Decision:

@@ -13,7 +13,7 @@ from articles.querysets import texts_of
 from dedup.answers import Answer
 from dedup.models import ConfirmedArticle, Decision, Pair
 from dedup.models.base import Asked, read_each, read_rows
-from dedup.models.decisions import NEVER_UNDONE
+from dedup.models.decisions import NEVER_UNDONE, OF_CLUSTERS
 from dedup.research.lessons import KNOWN, answers_missing
 
 
@@ -152,8 +152,7 @@ LEAST_TIME = datetime.timedelta(minutes=1)
 # Answers of one day that are read; more are not counted.
 MOST_READ = 5_000
 ON_CLUSTERS = (
-    Decision.Kind.CONFIRM_CLUSTER,
-    Decision.Kind.REJECT_CLUSTER,
+    *OF_CLUSTERS.values(),
     Decision.Kind.SPLIT_CLUSTER,
     Decision.Kind.MERGE_CLUSTERS,
     Decision.Kind.TAKE_OUT,

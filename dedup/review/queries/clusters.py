@@ -42,6 +42,15 @@ def find_cluster(cluster_id: int) -> Cluster | None:
     return Cluster.objects.with_kept().filter(pk=cluster_id).first()
 
 
+def cluster_of_decision(decision: Decision) -> int | None:
+    """Return the number of the cluster that a decision was about, or of the one that now has some of its articles."""
+    number = decision.cluster_number
+    if number is None or Cluster.objects.filter(pk=number).exists():
+        return number
+    place = Membership.objects.filter(article__in=decision.articles).order_by("article").first()
+    return place.cluster_id if place else None
+
+
 def decisions_on_cluster(cluster_id: int) -> QuerySet[Decision]:
     """Return the decisions on a cluster, the latest first."""
     return with_actors(Decision.objects.filter(cluster_number=cluster_id))

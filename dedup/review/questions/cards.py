@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import Count
+from django.db.models import Count, Max
 
 from articles.models import Article
 from articles.normalization.times import publication_order
 from dedup.detection.clustering.doubts import Doubt, doubts_of_cluster
 from dedup.detection.comparison.differences import Differences, compare_headlines, compare_texts
 from dedup.detection.comparison.shown_text import Segment
-from dedup.models import Cluster, Membership, Pair
+from dedup.models import Cluster, Decision, Membership, Pair
 from dedup.review.answers.decisions import seen_as
 from dedup.review.queries.articles import compared_texts
 from dedup.review.queries.lists import rows_of_queue
@@ -85,6 +85,7 @@ class Card(NamedTuple):
     """What the card of a cluster shows."""
 
     seen: str  # of its articles, as the form sends it
+    after: int  # the latest decision of all when it was read; 0 for none
     newspapers: int
     kept: Text
     others: list[Text]
@@ -94,6 +95,7 @@ class Card(NamedTuple):
 
 def card_of(cluster: Cluster) -> Card | None:
     """Return the card of a cluster; None if somebody has changed or dissolved it since it was read."""
+    after = Decision.objects.aggregate(latest=Max("pk"))["latest"] or 0
     articles = _articles(cluster)
     if cluster.kept_id not in articles:
         return None
@@ -107,6 +109,7 @@ def card_of(cluster: Cluster) -> Card | None:
     same[1].sort(key=lambda article: article.pk != kept.pk)  # the kept one first, the others as they were
     return Card(
         seen=seen_as(articles),
+        after=after,
         newspapers=len({article.newspaper_id for article in articles.values()}),
         kept=_text(kept, same[1]),
         others=[_text(kept, copies) for _, copies in others],

@@ -13,7 +13,7 @@ from django.urls import reverse
 from dedup.models import Batch, Cluster, Decision, Lease, OpenQuestion, Pair, Postponement
 from tests.conftest import StoreArticle
 from tests.factories import client_of, make_cluster, make_pair, make_user
-from tests.pages import notices, opened
+from tests.pages import notices, opened, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -121,6 +121,27 @@ def test_a_card_shows_what_differs_and_one_answer_settles_it(
     # An undo on the way brings the card back, from which the answers before it can be undone.
     undone = editor_client.post(reverse("undo", args=[Decision.objects.latest("pk").pk]) + "?tab=certain")
     assert undone["Location"] == f"/clusters/{copies.pk}/card/?tab=certain"
+
+
+@pytest.mark.parametrize("answer", ["version", "template"])
+def test_a_card_is_answered_for_every_two_articles_and_brought_back(
+    editor_client: Client, other: Client, copies: Cluster, answer: str
+) -> None:
+    page = opened(editor_client, "cluster_card", copies.pk)
+    form = {name: re.findall(rf'name="{name}" value="(\S+)"', page)[0] for name in ("seen", "after")}
+    assert f'formaction="/clusters/{copies.pk}/{answer}/"' in page
+    editor_client.post(f"/clusters/{copies.pk}/{answer}/?tab=clusters", form)
+    decision = Decision.objects.get()
+    assert (decision.kind, decision.links.count()) == (f"all_{answer}s", 6)
+    assert set(Pair.objects.values_list("state", flat=True)) == {answer}
+    assert not OpenQuestion.objects.exists()
+    undone = editor_client.post(reverse("undo", args=[decision.pk]) + "?tab=clusters")
+    number = Cluster.objects.get().pk
+    assert undone["Location"] == f"/clusters/{number}/card/?tab=clusters"
+    # A colleague who confirmed it meanwhile is named; an answer of one's own is not in the way.
+    other.post(f"/clusters/{number}/confirm/", form)
+    refused = text_of(editor_client, editor_client.post(f"/clusters/{number}/{answer}/", form)["Location"])
+    assert "ella confirmed the cluster after you opened it" in refused
 
 
 def test_a_cluster_that_changes_while_its_card_is_read_is_shown_as_it_is_now(
