@@ -95,6 +95,7 @@ class Cluster(TypedDict):
     first_day: str
     last_day: str
     kept: Article
+    kept_text: int
 
 
 class Story(TypedDict):

@@ -59,6 +59,7 @@ class Decision(models.Model):
         END_GROUP_RULE = "end_group_rule", "ended the rule"
         TAKE_OUT = "take_out", "took an article out"
         KEEP = "keep", "chose the article to keep"
+        KEEP_TEXT = "keep_text", "chose the text to keep"
         BATCH = "batch", "decided a batch"
         UNDO = "undo", "undid a decision"
 
@@ -77,7 +78,7 @@ class Decision(models.Model):
         null=True,
         on_delete=models.PROTECT,
         related_name="decisions",
-        help_text="The article that was taken out or kept.",
+        help_text="The article that was taken out or kept, or its text.",
     )
     undoes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
     note = models.TextField(blank=True)
@@ -115,6 +116,8 @@ OF_CLUSTERS = {
     Answer.VERSION: Decision.Kind.ALL_VERSIONS,
     Answer.TEMPLATE: Decision.Kind.ALL_TEMPLATES,
 }
+# What says which article, and whose text, represents a cluster: no answer about its articles.
+KEEPS = (Decision.Kind.KEEP, Decision.Kind.KEEP_TEXT)
 NEVER_UNDONE = (Decision.Kind.UNDO, Decision.Kind.RULE_GROUP, Decision.Kind.END_GROUP_RULE)
 
 

@@ -283,6 +283,13 @@ class Cluster(Row):
     )
     first_day = models.DateField()
     last_day = models.DateField()
+    kept_text = models.ForeignKey(
+        Article,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="text_of",
+        help_text="The article whose text represents the cluster, if an editor chose another than the kept one's.",
+    )
 
     objects = ClusterQuerySet.as_manager()
 

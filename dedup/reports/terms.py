@@ -29,7 +29,8 @@ _ARTICLES_SQL = article_sql(
 SELECT article.normalized_text, cluster.id IS NOT NULL
 FROM {articles} AS article
 LEFT JOIN dedup_membership AS member ON member.article_id = article.id
-LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> article.id
+LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id
+    AND coalesce(cluster.kept_text_id, cluster.kept_id) <> article.id
 WHERE {article.in_scope}
 """,
     "article",

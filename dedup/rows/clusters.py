@@ -51,6 +51,12 @@ CLUSTER = Rows(
             help="The article that represents the cluster.",
             source=lambda cluster: _article(cluster.kept, cluster=cluster.pk),
         ),
+        Column(
+            "kept_text",
+            type=ColumnType.INTEGER,
+            help="The id of the article whose text represents it: that of the kept one unless an editor chose another.",
+            source=lambda cluster: cluster.kept_text_id or cluster.kept_id,
+        ),
     ),
     model=Cluster,
 )

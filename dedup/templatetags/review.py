@@ -262,6 +262,7 @@ _WORDS = {
     Decision.Kind.MERGE_CLUSTERS: "Merged",
     Decision.Kind.TAKE_OUT: "Taken out",
     Decision.Kind.KEEP: "Kept",
+    Decision.Kind.KEEP_TEXT: "Text kept",
 }
 
 

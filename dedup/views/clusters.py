@@ -134,6 +134,11 @@ ACTS = {
         for answer in (Answer.VERSION, Answer.TEMPLATE)
     },
     "keep": _Act(MemberForm, decisions.keep_article, "This article now represents the cluster."),
+    "keep-text": _Act(
+        MemberForm,
+        partial(decisions.keep_article, kind=Decision.Kind.KEEP_TEXT),
+        "The text of this article now represents the cluster.",
+    ),
 }
 _decision_view = decision_view("cluster", "cluster_id", query=True)
 
@@ -198,9 +203,9 @@ def cluster_merge(request: EditorRequest, cluster_id: int) -> HttpResponse:
 
 
 @_decision_view
-def cluster_keep(request: EditorRequest, cluster_id: int) -> HttpResponse:
-    """Choose the article that represents the cluster."""
-    _decide(request, cluster_id, "keep")
+def cluster_keep(request: EditorRequest, cluster_id: int, act: str) -> HttpResponse:
+    """Choose the article that represents the cluster, or the one whose text does."""
+    _decide(request, cluster_id, act)
     return redirect(f"{address_of(request, 'cluster', cluster_id)}#members")
 
 

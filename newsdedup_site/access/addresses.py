@@ -147,7 +147,7 @@ RULES = [
     *forms(DECIDE, "batch_new", "batch_decide", "collision_answer", "disagreement_settle"),
     *forms(DECIDE, "validation_new", "validation_label", "validation_undo", "validation_open", "validation_settle"),
     *forms(DECIDE, "cluster_lease", "cluster_later", "cluster_confirm", "cluster_reject", "cluster_take_out"),
-    *forms(DECIDE, "cluster_version", "cluster_template"),
+    *forms(DECIDE, "cluster_version", "cluster_template", "cluster_keep_text"),
     *forms(DECIDE, "cluster_keep", "cluster_split", "cluster_merge", "cluster_preview"),
     *forms(DECIDE, "series_rule", "series_end_rule", "group_confirm", "group_rule", "group_end_rule"),
     *forms(WHITELIST, "boilerplate_keep", "boilerplate_end_keeping"),

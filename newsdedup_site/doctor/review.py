@@ -171,6 +171,7 @@ def _few(articles: Sequence[int]) -> str:
 def _facts(row: Cluster) -> str:
     return (
         f"{row.state}, {row.size} articles of {row.first_day} to {row.last_day}, article {row.kept_id} to keep, "
+        f"text of {row.kept_text_id or row.kept_id}, "
         f"lowest score {row.lowest_score:.6f}"
     )
 

@@ -49,6 +49,7 @@ class Member(NamedTuple):
     characters: int = 0
     withheld: bool = False
     chosen: int | None = None  # the latest decision to keep it
+    chosen_text: int | None = None  # the latest decision to keep its text
 
 
 class Removal(NamedTuple):

@@ -83,7 +83,7 @@ def expected_clusters(wanted: SameAs | None = None) -> dict[tuple[int, ...], Clu
 
 def differs(row: Cluster, fresh: Cluster) -> bool:
     """Return whether two rows say different things of a cluster, whatever their numbers."""
-    return row.kept_id != fresh.kept_id or any(getattr(row, name) != getattr(fresh, name) for name in _FIELDS[1:])
+    return any(getattr(row, name) != getattr(fresh, name) for name in _COLUMNS)
 
 
 def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
@@ -172,7 +172,7 @@ def _neighbourhood(articles: Collection[int]) -> set[int]:
 
 # The clusters of these articles, once for each article.
 _PLACES_SQL: LiteralString = """
-SELECT article_id, cluster.id, kept_id, state, size, lowest_score, first_day, last_day
+SELECT article_id, cluster.id, kept_id, state, size, lowest_score, first_day, last_day, kept_text_id
 FROM dedup_membership AS member JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id
 WHERE %(articles)s::bigint[] IS NULL OR article_id = ANY (%(articles)s::bigint[])
 """
@@ -242,16 +242,15 @@ _FORGET_SQL: LiteralString = """
 WITH lease AS (DELETE FROM dedup_lease WHERE cluster_id = ANY (%(clusters)s::bigint[]))
 DELETE FROM dedup_postponement WHERE cluster_id = ANY (%(clusters)s::bigint[])
 """
-_FIELDS = ("kept", "state", "size", "lowest_score", "first_day", "last_day")
-_COLUMNS = ("kept_id", *_FIELDS[1:])
+_COLUMNS = ("kept_id", "state", "size", "lowest_score", "first_day", "last_day", "kept_text_id")
 _LEAVE_SQL: LiteralString = "DELETE FROM dedup_membership WHERE article_id = ANY (%(articles)s::bigint[])"
 # New clusters, and the articles that join clusters: a new one has no number yet, but its kept article names it.
 _JOIN_SQL: LiteralString = """
 WITH fresh AS (
-    INSERT INTO dedup_cluster (kept_id, state, size, lowest_score, first_day, last_day)
+    INSERT INTO dedup_cluster (kept_id, state, size, lowest_score, first_day, last_day, kept_text_id)
     SELECT * FROM unnest(
         %(kept_id)s::bigint[], %(state)s::text[], %(size)s::int[], %(lowest_score)s::float8[],
-        %(first_day)s::date[], %(last_day)s::date[]
+        %(first_day)s::date[], %(last_day)s::date[], %(kept_text_id)s::bigint[]
     )
     RETURNING kept_id, id
 ), joined AS (
@@ -266,11 +265,11 @@ SELECT kept_id, id FROM fresh
 _UPDATE_SQL = """
 UPDATE dedup_cluster AS cluster
 SET kept_id = fresh.kept, state = fresh.state, size = fresh.size, lowest_score = fresh.lowest_score,
-    first_day = fresh.first_day, last_day = fresh.last_day
+    first_day = fresh.first_day, last_day = fresh.last_day, kept_text_id = fresh.kept_text
 FROM unnest(
     %(id)s::bigint[], %(kept_id)s::bigint[], %(state)s::text[], %(size)s::int[], %(lowest_score)s::float8[],
-    %(first_day)s::date[], %(last_day)s::date[]
-) AS fresh (id, kept, state, size, lowest_score, first_day, last_day)
+    %(first_day)s::date[], %(last_day)s::date[], %(kept_text_id)s::bigint[]
+) AS fresh (id, kept, state, size, lowest_score, first_day, last_day, kept_text)
 WHERE cluster.id = fresh.id
 """
 
@@ -304,19 +303,20 @@ def keep_rule(found: _Rows | None = None) -> str:
     return rows[0][0] if rows else Keep.EARLIEST
 
 
-# What the rule asks about these articles, and the latest decision to keep each. To measure long texts takes time.
+# What the rule asks about these articles, and the latest decisions to keep each and its text. To measure long texts
+# takes time.
 _MEMBERS_SQL: LiteralString = """
 SELECT article.id, newspaper_id, date, published_at, CASE WHEN measured THEN agency ELSE '' END,
-    CASE WHEN measured THEN length(content) ELSE 0 END, withheld, chosen.decision_id
+    CASE WHEN measured THEN length(content) ELSE 0 END, withheld, chosen.as_kept, chosen.as_text
 FROM articles_article AS article
 CROSS JOIN (SELECT EXISTS (SELECT FROM dedup_profile WHERE is_default AND keep_rule <> 'earliest')) AS by (measured)
 LEFT JOIN (
-    SELECT article_id, max(id)
+    SELECT article_id, max(id) FILTER (WHERE kind = 'keep'), max(id) FILTER (WHERE kind = 'keep_text')
     FROM dedup_decision AS decision
-    WHERE kind = 'keep' AND article_id = ANY (%(articles)s::bigint[])
+    WHERE kind IN ('keep', 'keep_text') AND article_id = ANY (%(articles)s::bigint[])
         AND NOT EXISTS (SELECT FROM dedup_decision AS undo WHERE undo.undoes_id = decision.id)
     GROUP BY article_id
-) AS chosen (article_id, decision_id) ON chosen.article_id = article.id
+) AS chosen (article_id, as_kept, as_text) ON chosen.article_id = article.id
 WHERE article.id = ANY (%(articles)s::bigint[])
 """
 
@@ -335,11 +335,18 @@ def _rows(components: Sequence[Component], members: _Rows | None = None, rule: _
 
 
 def _row(component: Component, members: Sequence[Member], rule: str) -> Cluster:
-    """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps."""
+    """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps.
+
+    Its text is that of this article, unless an editor chose another.
+    """
     days = [member.date for member in members]
-    chosen = {member.chosen: member.pk for member in members if member.chosen and not member.withheld}
+    shown = [member for member in members if not member.withheld]
+    chosen = {member.chosen: member.pk for member in shown if member.chosen}
+    texts = {member.chosen_text: member.pk for member in shown if member.chosen_text}
+    kept, text = chosen[max(chosen)] if chosen else kept_by(rule, members), texts[max(texts)] if texts else None
     return Cluster(
-        kept_id=chosen[max(chosen)] if chosen else kept_by(rule, members),
+        kept_id=kept,
+        kept_text_id=None if text == kept else text,
         state=Cluster.State.CONFIRMED if component.confirmed else Cluster.State.PROPOSED,
         size=len(component.articles),
         lowest_score=component.lowest_score,

@@ -20,6 +20,7 @@ from dedup.detection.clustering.joins import same_as
 from dedup.detection.types import SameAs
 from dedup.models import Batch, BatchItem, ConfirmedArticle, Decision, Link, Pair, SeparateArticles
 from dedup.models.base import read_rows
+from dedup.models.decisions import KEEPS
 from dedup.research.precision import upper_bound
 from dedup.review.answers.decisions import ReviewError, append_batch, cluster_of, locked_review
 
@@ -221,7 +222,7 @@ def sample_questions(user: Any) -> QuerySet[BatchItem]:
     on_cluster = (
         Decision.objects.in_force()
         .filter(cluster_number=OuterRef("cluster_number"), pk__gt=OuterRef("batch__after"))
-        .exclude(kind__in=[Decision.Kind.UNDO, Decision.Kind.KEEP])
+        .exclude(kind__in=[Decision.Kind.UNDO, *KEEPS])
     )
     drawn = BatchItem.objects.filter(batch__in=latest, place__isnull=False)
     of_pairs = Q(pair__isnull=False) & ~Exists(link)
@@ -266,7 +267,7 @@ LEFT JOIN LATERAL (
     SELECT decision.id, decision.kind = 'confirm_cluster' AND decision.articles = item.articles
     FROM dedup_decision AS decision
     WHERE item.cluster_number IS NOT NULL AND decision.cluster_number = item.cluster_number
-        AND decision.kind NOT IN ('undo', 'keep') AND decision.id > batch.after
+        AND decision.kind NOT IN ('undo', 'keep', 'keep_text') AND decision.id > batch.after
         AND NOT EXISTS (SELECT FROM dedup_decision AS undo WHERE undo.undoes_id = decision.id)
     ORDER BY decision_id DESC
     LIMIT 1

@@ -27,11 +27,11 @@ from dedup.detection.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.detection.judging.judge import JudgedRow
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
 from dedup.models.base import read_each, read_rows
-from dedup.models.decisions import OF_CLUSTERS
+from dedup.models.decisions import KEEPS, OF_CLUSTERS
 
 # The fields that say what a decision is about, besides its pair.
 _ABOUT = ("cluster_number", "group_number", "article_id", "articles")
-_REPEATABLE = (*OF_CLUSTERS.values(), Decision.Kind.CONFIRM_GROUP, Decision.Kind.KEEP)
+_REPEATABLE = (*OF_CLUSTERS.values(), Decision.Kind.CONFIRM_GROUP, *KEEPS)
 # The same decision of the same editor counts as sent again for so long.
 SENT_AGAIN_WITHIN = datetime.timedelta(hours=1)
 MAX_NOTE_CHARACTERS = 2_000
@@ -127,11 +127,11 @@ def latest_decision(left: int, right: int) -> int:
 def confirm_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "", after: int | None = None) -> Decision:
     """Append that all articles of a cluster are duplicates of each other.
 
-    `seen` is what seen_as says of the articles that the editor saw. Raises StaleClusterError if they have changed, and,
-    given the latest decision at that time as `after`, AlreadyDecidedError if others have decided on two of them since.
+    `seen` is what seen_as says of the articles that the editor saw, `after` the latest decision at that time. Raises
+    what members_as_seen raises.
     """
     with locked_review():
-        members = _members_undecided(cluster_id, seen, after, user)
+        members = members_as_seen(cluster_id, seen, after, user)
         # Linking each article to the first is enough; all pairs of 1,000 articles would be half a million.
         found = Pair.objects.among(members).order_by().values_list("left", "right")
         links = dict.fromkeys([*((members[0], member) for member in members[1:]), *found], Link.Kind.MUST)
@@ -140,20 +140,14 @@ def confirm_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "", af
 
 
 def reject_cluster(
-    cluster_id: int,
-    seen: str,
-    *,
-    user: Any,
-    note: str = "",
-    after: int | None = None,
-    answer: Answer = Answer.REJECT,
+    cluster_id: int, seen: str, *, user: Any, note: str = "", after: int | None = None, answer: Answer = Answer.REJECT
 ) -> Decision:
     """Append that no two articles of a cluster are duplicates; or that every two are versions, or templates.
 
     `seen` and `after` as for confirm_cluster. Raises ReviewError for more than MAX_DISSOLVED articles.
     """
     with locked_review():
-        members = _members_undecided(cluster_id, seen, after, user)
+        members = members_as_seen(cluster_id, seen, after, user)
         if len(members) > MAX_DISSOLVED:
             raise ReviewError(
                 f"The cluster has {len(members):,} articles; at most {MAX_DISSOLVED} can be dissolved, or called "
@@ -163,17 +157,6 @@ def reject_cluster(
         links = dict.fromkeys(combinations(members, 2), answer.link)
         decision = Decision(kind=OF_CLUSTERS[answer], cluster_number=cluster_id, articles=members)
         return append_decision(decision, links, user=user, note=note)
-
-
-def _members_undecided(cluster_id: int, seen: str, after: int | None, user: Any) -> list[int]:
-    """Return the articles of a cluster as they were seen, unless others have decided on two of them since `after`."""
-    members = members_as_seen(cluster_id, seen)
-    said = Link.objects.filter(decision__gt=after or 0, decision__undone_by=None, left__in=members, right__in=members)
-    others = said.exclude(kind=Link.Kind.STAY).exclude(decision__decided_by=user)
-    latest = others.select_related("decision__decided_by").order_by("-decision").first() if after is not None else None
-    if latest:
-        raise AlreadyDecidedError(latest.decision)
-    return members
 
 
 def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Decision:
@@ -228,11 +211,13 @@ def ties_within(cluster_id: int, *parts: Collection[int]) -> dict[tuple[int, int
     return {ends: tie for part in parts for ends in pairwise(loose_parts(part, confirmed=confirmed))}
 
 
-def keep_article(cluster_id: int, article: int, *, user: Any, note: str = "") -> Decision:
-    """Append which article represents its cluster. Raises ReviewError."""
+def keep_article(
+    cluster_id: int, article: int, *, user: Any, note: str = "", kind: Decision.Kind = Decision.Kind.KEEP
+) -> Decision:
+    """Append which article represents its cluster, or, with KEEP_TEXT, whose text does. Raises ReviewError."""
     with locked_review():
         members = _members_with(cluster_id, article)
-        decision = Decision(kind=Decision.Kind.KEEP, cluster_number=cluster_id, articles=members, article_id=article)
+        decision = Decision(kind=kind, cluster_number=cluster_id, articles=members, article_id=article)
         return append_decision(decision, {}, user=user, note=note)
 
 
@@ -319,14 +304,22 @@ def seen_as(article_ids: Collection[int]) -> str:
     return f"{len(article_ids)}-{fingerprint(sorted(article_ids))}"
 
 
-def members_as_seen(cluster_id: int, seen: str) -> list[int]:
-    """Return the articles of a cluster if they are those that were seen. Raises StaleClusterError."""
+def members_as_seen(cluster_id: int, seen: str, after: int | None = None, user: Any = None) -> list[int]:
+    """Return the articles of a cluster if they are those that were seen. Raises StaleClusterError.
+
+    And AlreadyDecidedError, if others than this user have decided on two of them after this decision.
+    """
     members = members_of(cluster_id)
     if seen != seen_as(members):
         raise StaleClusterError(
             f"The articles of cluster {cluster_id} have changed since you opened it "
             f"(you saw {seen.partition('-')[0]}, now there are {len(members)}). Look again."
         )
+    if after is not None:
+        said = Link.objects.filter(decision__gt=after, decision__undone_by=None, left__in=members, right__in=members)
+        others = said.exclude(kind=Link.Kind.STAY).exclude(decision__decided_by=user).select_related("decision")
+        if latest := others.order_by("-decision").first():
+            raise AlreadyDecidedError(latest.decision)
     return members
 
 

@@ -40,6 +40,7 @@ class Row:
     articles: list[Article]
     shown: Article
     kept: bool
+    has_text: bool  # that of the cluster, if it is not the kept article's
     headlines: list[str]
     characters: int = 0
     beginning: str = ""
@@ -63,13 +64,13 @@ class Row:
         return self.headlines[1:]
 
 
-def rows_of(articles: Sequence[Article], kept_id: int) -> list[Row]:
+def rows_of(articles: Sequence[Article], kept_id: int, text_id: int | None = None) -> list[Row]:
     """Return the rows of these articles, by their first publication, each with the beginning of its text."""
     by_id = {article.pk: article for article in articles}
     ordered = publication_order((article.pk, article.date, article.published_at) for article in articles)
     # An empty text has no digest, and is like no other.
     groups = by_key((by_id[pk].text_digest or pk, by_id[pk]) for pk in ordered)
-    rows = [_row(number, group, kept_id) for number, group in enumerate(groups.values(), 1)]
+    rows = [_row(number, group, kept_id, text_id) for number, group in enumerate(groups.values(), 1)]
     texts = Article.objects.filter(pk__in=[row.shown.pk for row in rows])
     columns = texts.values_list("pk", Length("content"), Left("content", BEGINNING_CHARACTERS))
     beginnings = {pk: (characters, beginning) for pk, characters, beginning in columns}
@@ -78,10 +79,11 @@ def rows_of(articles: Sequence[Article], kept_id: int) -> list[Row]:
     return rows
 
 
-def _row(number: int, group: list[Article], kept_id: int) -> Row:
+def _row(number: int, group: list[Article], kept_id: int, text_id: int | None) -> Row:
     shown = next((article for article in group if article.pk == kept_id), group[0])
     headlines = list(dict.fromkeys([shown.headline, *(article.headline for article in group)]))
-    return Row(number, group, shown, shown.pk == kept_id, headlines)
+    has_text = any(article.pk == text_id for article in group)
+    return Row(number, group, shown, shown.pk == kept_id, has_text, headlines)
 
 
 def name_pairs(rows: Collection[Row], kept_id: int) -> None:

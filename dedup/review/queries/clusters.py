@@ -6,7 +6,7 @@ import datetime
 from itertools import product
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Max, Prefetch, QuerySet
+from django.db.models import Count, Max, Prefetch, Q, QuerySet
 
 from articles.grouping import by_key
 from articles.models import Article, in_order
@@ -62,9 +62,13 @@ MEMBERS_A_PAGE = 100
 
 
 class Kept(NamedTuple):
-    """Why an article represents its cluster: an editor chose it, or a rule. `outdated`: the rule keeps another now."""
+    """Why an article represents its cluster: an editor chose it, or a rule. `outdated`: the rule keeps another now.
+
+    `text` is the decision whose article's text represents it instead.
+    """
 
     chosen: Decision | None
+    text: Decision | None
     rule: str
     outdated: bool
 
@@ -126,7 +130,9 @@ def cluster_details(cluster: Cluster, page: str | None = None, *, tick_part: boo
 def _listing(cluster: Cluster, ids: list[int], page: str | None) -> Listing:
     shown = page_of_list(ids, page, MOST_DRAWN if len(ids) <= MOST_DRAWN else MEMBERS_A_PAGE)
     articles = Article.objects.filter(pk__in=shown.rows).without_texts().order_by()
-    rows = rows_of(list(articles.select_related("newspaper").prefetch_related("urls")), cluster.kept_id)
+    rows = rows_of(
+        list(articles.select_related("newspaper").prefetch_related("urls")), cluster.kept_id, cluster.kept_text_id
+    )
     name_pairs(rows, cluster.kept_id)
     compare_with_kept(rows, cluster.kept_id)
     if len(ids) <= MOST_DRAWN:
@@ -150,12 +156,14 @@ def _clock(article: Article) -> datetime.time | None:
 
 
 def _kept(cluster: Cluster, ids: list[int]) -> Kept:
-    chosen = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article=cluster.kept_id)
-    rule = keep_rule()
-    by = chosen.select_related("decided_by").order_by("-pk").first()
+    kept = Q(kind=Decision.Kind.KEEP, article=cluster.kept_id)
+    text = Q(kind=Decision.Kind.KEEP_TEXT, article=cluster.kept_text_id)
+    chosen = with_actors(Decision.objects.filter(kept | text, undone_by=None)).order_by("pk")
+    by_kind = {decision.kind: decision for decision in chosen}
+    by, rule = by_kind.get(Decision.Kind.KEEP), keep_rule()
     by_rule = by is None and rule != Keep.EARLIEST and len(ids) <= MOST_DRAWN
     outdated = by_rule and kept_by(rule, members_of(ids).values()) != cluster.kept_id
-    return Kept(by, Keep(rule).label, outdated)
+    return Kept(by, by_kind.get(Decision.Kind.KEEP_TEXT), Keep(rule).label, outdated)
 
 
 def _bonds(cluster: Cluster, ids: list[int], rows: list[Row]) -> Bonds:

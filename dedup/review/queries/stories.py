@@ -79,10 +79,14 @@ def listed_stories() -> QuerySet[Article]:
     Served by the index article_date; PostgreSQL sorts each day that it reads.
     """
     one_each = Q(membership=None) | Q(kept_by__isnull=False)
+    text = Article.objects.filter(text_of__kept=OuterRef("pk")).order_by()
     return (
         Article.objects.without_texts()
         .select_related("newspaper", "membership")
-        .annotate(beginning=Left("content", _LOOKED_AT), marks=F("boilerplate"))
+        .annotate(
+            beginning=Left(Coalesce(Subquery(text.values("content")), "content"), _LOOKED_AT),
+            marks=Coalesce(Subquery(text.values("boilerplate")), "boilerplate"),
+        )
         .filter(one_each)
         .order_by("-date", F("published_at").desc(nulls_last=True), "-id")
     )

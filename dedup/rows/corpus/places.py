@@ -38,14 +38,14 @@ _CLUSTERS_AT_ONCE = 1_000
 _TABLES_SQL = """
 CREATE TEMPORARY TABLE corpus_other (article_id bigint PRIMARY KEY) ON COMMIT DROP;
 CREATE TEMPORARY TABLE corpus_cluster (
-    id bigint PRIMARY KEY, state text, kept bigint, copies integer, newspapers text[], first_published text
+    id bigint PRIMARY KEY, state text, kept bigint, copies integer, newspapers text[], first_published text, text bigint
 ) ON COMMIT DROP;
 CREATE TEMPORARY TABLE corpus_place (
     article_id bigint PRIMARY KEY, cluster_id bigint, reason text, represented_by bigint
 ) ON COMMIT DROP
 """
 _DROP_SQL = "DROP TABLE corpus_other, corpus_cluster, corpus_place"
-_COPY_CLUSTERS_SQL = "COPY corpus_cluster (id, state, kept, copies, newspapers, first_published) FROM STDIN"
+_COPY_CLUSTERS_SQL = "COPY corpus_cluster (id, state, kept, copies, newspapers, first_published, text) FROM STDIN"
 _COPY_PLACES_SQL = "COPY corpus_place (article_id, cluster_id, reason, represented_by) FROM STDIN"
 _OTHERS_SQL = "SELECT article_id FROM corpus_other WHERE article_id = ANY (%(ids)s)"
 # The articles in no cluster, in two statements: those of the other corpus, and those without a text. By their primary
@@ -74,7 +74,7 @@ ON CONFLICT DO NOTHING
 # What is left of a text without boilerplate has neither letters nor digits.
 _NOTHING_LEFT = {Mode.STORY: Q(article__story_text=""), Mode.TOPIC: Q(article__topic_text="")}
 _COLUMNS = (
-    *("cluster", "cluster__state", "cluster__kept", "article", "article__newspaper"),
+    *("cluster", "cluster__state", "cluster__kept", "cluster__kept_text", "article", "article__newspaper"),
     *("article__date", "article__published_at", "article__published_offset", "article__published_precision"),
 )
 
@@ -93,11 +93,15 @@ def in_part(part: Scope, members: Iterable[Member]) -> list[Member]:
 
 @dataclass(frozen=True, slots=True)
 class WholeCluster:
-    """A cluster with all its articles, by id; `empty` are those with nothing but boilerplate, `times` as written."""
+    """A cluster with all its articles, by id; `empty` are those with nothing but boilerplate, `times` as written.
+
+    `text` is the article whose text represents it; None: that of the kept one.
+    """
 
     pk: int
     state: str
     kept: int
+    text: int | None
     members: list[Member]
     empty: frozenset[int]
     times: dict[int, str]
@@ -119,13 +123,13 @@ def whole_clusters(
     rows = found.annotate(empty=ExpressionWrapper(empty, output_field=BooleanField()))
     ordered = rows.order_by("cluster_id", "article_id").values_list(*_COLUMNS, "empty")
     with transaction.atomic():  # so that the rows are streamed
-        for (pk, state, kept), of_cluster in groupby(ordered.iterator(_AT_ONCE), key=itemgetter(0, 1, 2)):
-            yield _whole(pk, state, kept, [row[3:] for row in of_cluster])
+        for (pk, state, kept, text), of_cluster in groupby(ordered.iterator(_AT_ONCE), key=itemgetter(0, 1, 2, 3)):
+            yield _whole(pk, state, kept, text, [row[4:] for row in of_cluster])
 
 
 def _clusters_under(same_as: SameAs, *, confirmed_only: bool, boilerplate: Mode) -> Iterator[WholeCluster]:
     empty = ExpressionWrapper(_NOTHING_LEFT.get(boilerplate, Value(value=False)), output_field=BooleanField())
-    columns = [name.removeprefix("article__") for name in _COLUMNS[4:]]
+    columns = [name.removeprefix("article__") for name in _COLUMNS[5:]]
     found = sorted(expected_clusters(same_as).items(), key=itemgetter(0))
     wanted = [both for both in found if not confirmed_only or both[1].state == Cluster.State.CONFIRMED]
     for batch in in_parts(wanted, _CLUSTERS_AT_ONCE):
@@ -133,14 +137,14 @@ def _clusters_under(same_as: SameAs, *, confirmed_only: bool, boilerplate: Mode)
         read = articles.annotate(empty=empty).order_by().values_list("pk", *columns, "empty")
         rows = {row[0]: row for row in read}
         for members, row in batch:
-            yield _whole(members[0], row.state, row.kept_id, [rows[article] for article in members])
+            yield _whole(members[0], row.state, row.kept_id, row.kept_text_id, [rows[article] for article in members])
 
 
-def _whole(pk: int, state: str, kept: int, rows: Sequence[Any]) -> WholeCluster:
+def _whole(pk: int, state: str, kept: int, text: int | None, rows: Sequence[Any]) -> WholeCluster:
     """Return a cluster, given the columns of each article in the order of _COLUMNS, and whether it is empty."""
     emptied = frozenset(row[0] for row in rows if row[6])
     times = {row[0]: _written(*row[2:6]) for row in rows}
-    return WholeCluster(pk, state, kept, [Member(*row[:4]) for row in rows], emptied, times)
+    return WholeCluster(pk, state, kept, text, [Member(*row[:4]) for row in rows], emptied, times)
 
 
 def _written(date: datetime.date, at: datetime.datetime | None, offset: int | None, precision: str) -> str:
@@ -203,18 +207,21 @@ def _store(clusters: Sequence[WholeCluster], asked: Asked, names: dict[int, str]
             others = {article for (article,) in cursor.fetchall()}
         with cursor.copy(_COPY_CLUSTERS_SQL) as copy:
             for cluster in clusters:
-                copy.write_row(_facts(cluster, names))
+                copy.write_row(_facts(cluster, asked, names))
         with cursor.copy(_COPY_PLACES_SQL) as copy:
             for cluster in clusters:
                 for place in _places(cluster, asked, others):
                     copy.write_row(place)
 
 
-def _facts(cluster: WholeCluster, names: dict[int, str]) -> tuple[Any, ...]:
+def _facts(cluster: WholeCluster, asked: Asked, names: dict[int, str]) -> tuple[Any, ...]:
     ordered = in_order(cluster.members)
     newspapers = list(dict.fromkeys(names[member.newspaper_id] for member in ordered))
     first = cluster.times[ordered[0].pk]
-    return cluster.pk, cluster.state, cluster.kept, len(ordered) - 1, newspapers, first
+    # The text of an article that the corpus may not have is not given to another one.
+    has_text = {member.pk for member in in_part(asked.part, cluster.members)} - cluster.empty
+    text = cluster.text if cluster.text in has_text else None
+    return cluster.pk, cluster.state, cluster.kept, len(ordered) - 1, newspapers, first, text
 
 
 def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Iterator[tuple[Any, ...]]:

@@ -316,6 +316,12 @@ _CLUSTER = (
     Column("copies", type=_INTEGER, help="number of other articles of the cluster in the whole archive; 0 without one"),
     Column("newspapers", type=ColumnType.TEXTS, help="newspapers of the cluster in the order of their first article"),
     Column("first_published", help="when the first article of the cluster was published: time if known, or day"),
+    Column(
+        "text_article",
+        type=_INTEGER,
+        help="number of the article that content, language, byline, agency, dateline, text_doubt and paywalled are of; "
+        "its own unless an editor chose another text for the cluster",
+    ),
 )
 CORPUS = (*(Column(field.name, type=_TYPES[field.kind], help=field.meaning) for field in FIELDS), *_CLUSTER)
 REMOVED = (
@@ -333,6 +339,8 @@ REMOVED = (
     Column("represented_by_newspaper", help="that article's newspaper; missing if none does"),
     Column("represented_by_date", type=ColumnType.DAY, help="that article's day of publication; missing if none does"),
 )
+# What a row has of the article whose text it has.
+_OF_TEXT = ("content", "language", "byline", "agency", "dateline", "text_doubt", "paywalled")
 _CLUSTER_NAMES = tuple(column.name for column in _CLUSTER)
 CORPUS_NAMES = tuple(column.name for column in CORPUS)
 REMOVED_NAMES = tuple(column.name for column in REMOVED)
@@ -343,7 +351,7 @@ _REMOVED_AT_ONCE = 2_000
 
 _PLACES_SQL = """
 SELECT place.article_id, place.reason IS NULL, cluster.id, cluster.state, cluster.kept, cluster.copies,
-       cluster.newspapers, cluster.first_published
+       cluster.newspapers, cluster.first_published, CASE WHEN place.article_id = cluster.kept THEN cluster.text END
 FROM corpus_place AS place LEFT JOIN corpus_cluster AS cluster ON cluster.id = place.cluster_id
 WHERE place.article_id = ANY (%(ids)s)
 """
@@ -372,13 +380,18 @@ def corpus_rows(asked: Asked) -> Generator[ExportedRow]:
     while batch := list(islice(rows, _ARTICLES_AT_ONCE)):
         found = read_rows(_PLACES_SQL, ids=[row.values["id"] for row in batch])
         places = {article: place for article, *place in found}
+        chosen = [text for *_, text in found if text]
+        of_others = exported_rows(asked.boilerplate, Article.objects.filter(pk__in=chosen)) if chosen else ()
+        texts = {row.values["id"]: row.values for row in of_others}
         for row in batch:
             article = row.values
             # An article without a cluster is one by itself.
             alone = [None, None, article["id"], 0, [article["newspaper"]], article["published_at"] or article["date"]]
-            stays, *facts = places.get(article["id"], [True, None])
+            stays, *facts, text = places.get(article["id"], [True, None, None])
             if stays:
-                facts = alone if facts[0] is None else facts
+                of_text = texts.get(text, article)
+                article |= {name: of_text[name] for name in _OF_TEXT}
+                facts = [*(alone if facts[0] is None else facts), of_text["id"]]
                 yield ExportedRow(article | dict(zip(_CLUSTER_NAMES, facts, strict=True)), row.extra)
 
 

@@ -8,7 +8,8 @@ from articles.grouping import by_key
 from articles.models import Article
 from dedup.detection.clustering import rebuild
 from dedup.detection.clustering.rebuild import differs, expected_clusters, loose_parts, rebuild_clusters
-from dedup.models import Cluster, Lease, Membership, Pair, Postponement, Webhook
+from dedup.models import Cluster, Decision, Lease, Membership, Pair, Postponement, Webhook
+from dedup.models.decisions import KEEPS
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
@@ -147,17 +148,21 @@ def test_a_cluster_is_stored_with_its_days_its_size_its_state_and_its_weakest_ed
         assert differs(changed, expected)
 
 
-def test_the_article_that_an_editor_chose_last_is_kept_unless_it_is_withheld(store: StoreArticle, editor: User) -> None:
+@pytest.mark.parametrize("kind", KEEPS)
+def test_the_article_or_text_that_an_editor_chose_last_is_kept_unless_it_is_withheld(
+    store: StoreArticle, editor: User, kind: Decision.Kind
+) -> None:
     articles = [store(date=f"2026-03-0{day}") for day in (2, 3, 4)]
     a, b, c = articles
     number = make_cluster(*articles).pk
 
     def kept() -> Article:
         rebuild_clusters()
-        return Cluster.objects.get(pk=number).kept
+        cluster = Cluster.objects.get(pk=number)
+        return cluster.kept_text or cluster.kept
 
-    decisions.keep_article(number, c.pk, user=editor)
-    latest = decisions.keep_article(number, b.pk, user=editor)
+    decisions.keep_article(number, c.pk, user=editor, kind=kind)
+    latest = decisions.keep_article(number, b.pk, user=editor, kind=kind)
     assert kept() == b
     Article.objects.filter(pk=b.pk).update(withheld=True)
     assert kept() == c

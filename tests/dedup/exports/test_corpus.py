@@ -19,6 +19,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError
 from django.db import connection
 from django.http import QueryDict
@@ -31,8 +32,10 @@ from articles.files.whole_files import whole_file
 from articles.models import Article, Newspaper
 from dedup.detection.verdicts.same_as import RULES
 from dedup.forms.base import ReportForm
-from dedup.models import Cluster
+from dedup.models import Cluster, Decision
 from dedup.reports import REPORTS
+from dedup.review.answers.decisions import keep_article, undo
+from dedup.review.queries.stories import listed_stories
 from dedup.rows.corpus import writing
 from dedup.rows.corpus.writing import CORPUS_NAMES, REMOVED_NAMES
 from tests.commands import called
@@ -116,19 +119,43 @@ def test_each_policy(archive: dict[str, Article], tmp_path: Path) -> None:
     assert counts_of_the_report("--newspaper", "Valley Sun")["drop-all-copies"] == {}
 
 
+def test_the_kept_article_has_the_text_that_an_editor_chose(
+    archive: dict[str, Article], editor: User, tmp_path: Path
+) -> None:
+    whole = {"content": "The whole text.", "normalized_text": "the whole text", "agency": "Meridian Wire"}
+    Article.objects.filter(pk=archive["later"].pk).update(**whole)
+    cluster = Cluster.objects.get(kept=archive["first"])
+    chosen = keep_article(cluster.pk, archive["later"].pk, user=editor, kind=Decision.Kind.KEEP_TEXT)
+
+    def first(*options: str) -> tuple[Any, ...]:
+        export(tmp_path / "c.jsonl", *options)
+        [row] = [row for row in read(tmp_path / "c.jsonl") if row["headline"] == "first"]
+        assert (row["id"], row["url"], row["date"]) == (archive["first"].pk, archive["first"].url, "2026-03-02")
+        return row["content"], row["agency"], row["text_article"]
+
+    own = (archive["first"].content, "", archive["first"].pk)
+    assert first() == ("The whole text.", "Meridian Wire", archive["later"].pk)
+    assert first("--until", "2026-03-04") == own
+    assert called("report", "terms")[0].count("whole") == 1
+    assert listed_stories().get(pk=archive["first"].pk).beginning == "The whole text."
+    undo(chosen.pk, user=editor)
+    assert first() == own
+
+
 def test_rows_say_where_an_article_belongs(archive: dict[str, Article], tmp_path: Path) -> None:
     said = export(tmp_path / "c.jsonl", policy="keep-all")
     assert said.startswith("Articles: 7. Kept: 7. Removed: 0.\nWritten: ")
     by_headline = {row["headline"]: row for row in read(tmp_path / "c.jsonl")}
     cluster = Cluster.objects.get(kept=archive["first"])
-    added = CORPUS_NAMES[-6:]
+    added = CORPUS_NAMES[-7:]
     assert list(by_headline["other"]) == list(CORPUS_NAMES)
     papers = ["Harbour Post", "Inland Courier"]
     kept = archive["first"].pk
-    facts = [cluster.pk, "proposed", kept, 3, papers, "2026-03-02T18:30+02:00"]
+    facts = [cluster.pk, "proposed", kept, 3, papers, "2026-03-02T18:30+02:00", archive["other"].pk]
     assert [by_headline["other"][name] for name in added] == facts
     alone = archive["alone"].pk
-    assert [by_headline["alone"][name] for name in added] == [None, None, alone, 0, ["Valley Sun"], "2026-03-07"]
+    facts = [None, None, alone, 0, ["Valley Sun"], "2026-03-07", alone]
+    assert [by_headline["alone"][name] for name in added] == facts
 
     export(tmp_path / "c.csv")
     with (tmp_path / "c.removed.csv").open(newline="", encoding="utf-8") as file:

@@ -277,7 +277,7 @@ def test_equal_texts_are_one_row_with_what_differs(editor_client: Client, store:
     assert re.findall(r">(\d and \d)</a>", page) == ["1 and 2"]
 
 
-@pytest.mark.parametrize("action", ["cluster_confirm", "cluster_reject", "cluster_keep"])
+@pytest.mark.parametrize("action", ["cluster_confirm", "cluster_reject", "cluster_keep", "cluster_version"])
 def test_a_decision_on_a_cluster_that_is_gone(editor_client: Client, editor: User, trio: Trio, action: str) -> None:
     cluster = make_cluster(*trio)
     decisions.reject_cluster(cluster.pk, shown_of(*trio), user=editor)
@@ -325,12 +325,14 @@ def test_takes_one_out_and_keeps_the_rest_unless_that_is_one_article(
     assert (never.status_code, never.context["may_have_existed"]) == (404, False)
 
 
-def test_chooses_the_article_to_keep(editor_client: Client, trio: Trio) -> None:
+def test_chooses_the_article_and_the_text_to_keep(editor_client: Client, trio: Trio) -> None:
     cluster = make_cluster(*trio)
-    other = next(article for article in trio if article.pk != cluster.kept_id)
-    assert act(editor_client, "keep", cluster, article=other.pk) == f"/clusters/{cluster.pk}/#members"
+    other, text = (article.pk for article in trio if article.pk != cluster.kept_id)
+    assert act(editor_client, "keep", cluster, article=other) == f"/clusters/{cluster.pk}/#members"
+    assert act(editor_client, "keep_text", cluster, article=text) == f"/clusters/{cluster.pk}/#members"
     cluster.refresh_from_db()
-    assert cluster.kept_id == other.pk
+    assert (cluster.kept_id, cluster.kept_text_id) == (other, text)
+    assert "mara chose the text of" in shown(editor_client, cluster)
 
 
 @pytest.mark.parametrize("action", ["keep", "take_out"])
