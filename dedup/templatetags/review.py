@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from django import template
@@ -13,6 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from articles.models import Article
+from articles.normalization.text import normalize_text
 from articles.numbers import read_number
 from dedup.answers import BUTTONS, Answer
 from dedup.detection.clustering.doubts import doubts_of_article
@@ -39,6 +41,25 @@ def common_zone(articles: Iterable[Article]) -> str:
     """Return the zone of most times of publication of a list, to be said once above it; empty if none has one."""
     zones = Counter(article.publication_time.zone for article in articles if article.publication_time)
     return min(zones, key=lambda zone: (-zones[zone], zone), default="")
+
+
+# So many neighbouring rows with the same headlines, or more, are shown as one that opens.
+LEAST_FOLDED = 3
+
+
+@register.filter
+def folded(rows: Iterable[Any]) -> list[tuple[list[Any], list[Any]]]:
+    """Return rows of articles, stories or questions as a list shows them: those in view, and those that one opens."""
+    groups = [list(group) for _, group in groupby(rows, key=_headlines)]
+    return [(group[:1], group[1:]) if len(group) >= LEAST_FOLDED else (group, []) for group in groups]
+
+
+def _headlines(row: Any) -> object:
+    """Return the normalised headlines of a row, or what no other row has if one of them is empty."""
+    pair, cluster = getattr(row, "pair", None), getattr(row, "cluster", None)
+    about = [pair.earlier, pair.later] if pair else [cluster.kept if cluster else getattr(row, "article", row)]
+    headlines = [normalize_text(getattr(article, "headline", "")) for article in about]
+    return (cluster is None, *headlines) if all(headlines) else id(row)
 
 
 @register.filter

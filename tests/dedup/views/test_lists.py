@@ -15,6 +15,7 @@ from tests.articles.boilerplate.test_rules import STORIES
 from tests.conftest import StoreArticle
 from tests.dense import write_group
 from tests.factories import make_cluster, make_pair, make_run, make_series
+from tests.pages import listed, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -92,3 +93,16 @@ def test_an_empty_list_says_what_comes_next_and_offers_to_clear_the_filter(
     address = f"{reverse(name)}?{LISTS[name].query}"
     assert LISTS[name].empty in editor_client.get(address).content.decode()
     assert "Clear " in editor_client.get(f"{address}&{LISTS[name].filtered}").content.decode().split("results")[-1]
+
+
+def test_neighbours_with_the_same_headlines_are_one_row_that_opens(editor_client: Client, store: StoreArticle) -> None:
+    headlines = ("Influenza: report", "influenza report", "Influenza report", "Pier closes")
+    articles = [store(f"Week {week}.", headline=headlines[week], date=f"2026-03-0{week + 1}") for week in range(4)]
+    pairs = [make_pair(articles[left], articles[right], trigram=0.9) for left, right in ((0, 1), (0, 2), (1, 2))]
+    for page in ("articles", "stories"):
+        shown = opened(editor_client, page)
+        assert shown.count("<summary>2 more with the same headline<") == 1
+        assert [shown.count(f">{headline}<") for headline in headlines] == [1, 1, 1, 1]
+    shown = opened(editor_client, "queue", tab="pairs", verdict="any")
+    assert shown.count("<summary>2 more with the same headlines<") == 1
+    assert set(listed(editor_client, "queue", tab="pairs", verdict="any")) == {pair.pk for pair in pairs}
