@@ -29,7 +29,8 @@ class Facts:
     letter: str
     colour: Literal["good", "bad", "warn", "accent"]
     word: str  # what the pair is
-    when: str  # to give it, for the table in docs/editors.md
+    when: str  # to give it
+    example: str
     did: str  # what the editor did, in the history
     stored: str  # the sentence after the answer
     state_label: str
@@ -68,6 +69,7 @@ class Answer(_WithFacts):
         colour="good",
         word="duplicate",
         when="a reader would call them the same article: copied, cropped, lightly edited, or under another headline",
+        example="both papers print the agency's report on the pier, one without its last paragraph",
         did="confirmed the pair",
         stored="Confirmed: duplicates.",
         state="confirmed",
@@ -83,7 +85,8 @@ class Answer(_WithFacts):
         letter="n",
         colour="bad",
         word="not a duplicate",
-        when="anything else, such as two papers' own reports on one event",
+        when="they share no more than a subject, or nothing at all",
+        example="two papers each send a reporter to the same match",
         did="rejected the pair",
         stored="Rejected: not duplicates.",
         state="rejected",
@@ -100,6 +103,7 @@ class Answer(_WithFacts):
         colour="accent",
         word="version",
         when="the same article at another stage, with news of its own",
+        example="the report on a fire at noon, and the same one in the evening with the number of injured",
         did="called the pair versions",
         stored="Answered: versions of one article.",
         state_label="another version",
@@ -113,7 +117,8 @@ class Answer(_WithFacts):
         letter="t",
         colour="warn",
         word="template",
-        when="the same form with other facts, such as the exchange rates of two days",
+        when="the same form with other facts",
+        example="the exchange rates of two days",
         did="called the pair templates",
         stored="Answered: templates, the same form with other facts.",
         state_label="a template",
@@ -127,8 +132,8 @@ class Answer(_WithFacts):
         letter="q",
         colour="accent",
         word="part of something larger",
-        when="the other article repeats or quotes this one among other things: a note in a round-up, a statement in an "
-        "essay. A cropped copy is a duplicate",
+        when="one repeats or quotes the other among other things; a cropped copy is a duplicate",
+        example="a brief that a round-up of the day repeats",
         did="said that one of the pair contains or quotes the other",
         stored="Answered: one contains or quotes the other.",
         state_label="contained or quoted",
@@ -142,7 +147,8 @@ class Answer(_WithFacts):
         letter="u",
         colour="warn",
         word="unsure",
-        when="nobody can say from these texts; add a note (`m`)",
+        when="nobody can say from these texts; add a note",
+        example="one of the texts ends after two sentences",
         did="was unsure of the pair",
         stored="Left open: unsure.",
         state_label="unsure",
@@ -166,9 +172,20 @@ class Answer(_WithFacts):
         return self.facts.link or self.value
 
     @property
+    def meaning(self) -> str:
+        """When to give it, with an example, in sentences."""
+        return f"{self.facts.when[0].upper()}{self.facts.when[1:]}. For example: {self.facts.example}."
+
+    @property
     def look(self) -> str:
         """The end of the class of its button, decide-…: filled are the two answers to the question itself."""
         return {"good": "confirm", "bad": "reject"}.get(self.facts.colour, "other")
+
+
+# When to put a question off instead.
+LATER = (
+    "You want to answer it another time, and it waits for you under Later. For example: you want to ask a colleague."
+)
 
 
 @dataclass(frozen=True, slots=True)

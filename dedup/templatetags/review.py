@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from articles.models import Article
 from articles.normalization.text import normalize_text
 from articles.numbers import read_number
-from dedup.answers import BUTTONS, Answer
+from dedup.answers import BUTTONS, LATER, Answer
 from dedup.detection.clustering.doubts import doubts_of_article
 from dedup.detection.comparison.shown_text import Moved, Segment
 from dedup.detection.judging.judge import JudgedRow
@@ -297,6 +297,19 @@ def answer(given: LastAnswer) -> str:
 def answers() -> list[Answer]:
     """Return what can be answered about a pair, in the order of the buttons."""
     return BUTTONS
+
+
+@register.simple_tag
+def meaning(answer: str) -> SafeString:
+    """Return the attributes of a button that say when to give its answer; pairs/_meanings.html shows the same."""
+    text = LATER if answer == "later" else Answer(answer).meaning
+    return format_html('title="{}" aria-describedby="means-{}"', text, answer)
+
+
+@register.simple_tag
+def meanings() -> list[tuple[str, str, str]]:
+    """Return each answer, what its button says, and its meaning; at last those of Later."""
+    return [*((answer.value, answer.facts.button, answer.meaning) for answer in BUTTONS), ("later", "Later", LATER)]
 
 
 @register.inclusion_tag("questions/_left.html", takes_context=True)

@@ -1,5 +1,7 @@
 """What pages are without JavaScript, without a mouse, and on a phone; two editors in two browsers; reading a sample."""
 
+import re
+
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
@@ -43,6 +45,10 @@ def test_the_first_tab_skips_to_the_content(stored: Stored, open_site: Opener) -
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Duplicate", exact=False).first).to_be_focused()
+    version = "The same article at another stage, with news of its own. For example: the report on a fire at noon, and"
+    expect(page.get_by_role("button", name="Version")).to_have_accessible_description(re.compile(version))
+    page.locator(".meanings summary").press("Enter")
+    expect(page.get_by_role("definition").filter(has_text=version)).to_be_visible()
 
 
 @pytest.mark.slow

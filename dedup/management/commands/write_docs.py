@@ -94,7 +94,8 @@ def _named(name: str, what: str, meanings: Mapping[Any, str]) -> Iterator[str]:
 
 def _answers() -> Iterator[str]:
     facts = [answer.facts for answer in BUTTONS]
-    return _table(("key", "answer", "when"), *((f"`{fact.letter}`", fact.button, fact.when) for fact in facts))
+    rows = ((f"`{fact.letter}`", fact.button, fact.when, fact.example) for fact in facts)
+    return _table(("key", "answer", "when", "for example"), *rows)
 
 
 # A corpus has a data dictionary with the types of its columns.
