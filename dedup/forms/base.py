@@ -98,12 +98,6 @@ class ClusterForm(NoteForm):
     seen = forms.CharField(max_length=100, error_messages={"required": _OUTDATED})
 
 
-class AnswerForm(ClusterForm):
-    """An answer about a whole cluster. `after` is the number of the latest decision when the page was shown."""
-
-    after = forms.IntegerField(required=False, min_value=0, max_value=MAX_NUMBER)
-
-
 class SplitForm(ClusterForm):
     """The articles of a cluster to split off."""
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from articles.paging import page_of
 from dedup.answers import Answer
 from dedup.detection.runs.headlines import LEAST_DAYS
-from dedup.forms.base import AnswerForm, ClusterForm, ClusterMergeForm, GroupConfirmForm, MemberForm, SplitForm
+from dedup.forms.base import ClusterForm, ClusterMergeForm, GroupConfirmForm, MemberForm, SplitForm
 from dedup.models import Cluster, Decision, DenseGroup, Membership, Series
 from dedup.models.pairs import WEAK_PROBABILITY
 from dedup.review.answers import decisions
@@ -124,10 +124,10 @@ ACTS = {
         "Take it out",
         "This article is not a duplicate of the others, which stay together.",
     ),
-    "confirm": _Act(AnswerForm, decisions.confirm_cluster, "Cluster {} confirmed."),
+    "confirm": _Act(ClusterForm, decisions.confirm_cluster, "Cluster {} confirmed."),
     **{
         answer.value: _Act(
-            AnswerForm,
+            ClusterForm,
             partial(decisions.reject_cluster, answer=answer),
             f"Answered: all articles of cluster {{}} are {answer.label}s.",
         )

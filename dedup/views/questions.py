@@ -26,6 +26,7 @@ from dedup.review.questions.tabs import (
     KINDS,
     SAMPLE,
     TABS,
+    Kind,
     Question,
     ask_counts,
     ask_lease,
@@ -271,7 +272,7 @@ def asking(request: EditorRequest, question: Question) -> dict[str, Any]:
     }
 
 
-def lease(request: EditorRequest, kind: str, number: int) -> JsonResponse:
+def lease(request: EditorRequest, kind: Kind, number: int) -> JsonResponse:
     """Renew the lease of a question that is being read; say who has it if somebody else does."""
     question = _existing(kind, number)
     free = take_lease(question, request.user)
@@ -279,12 +280,12 @@ def lease(request: EditorRequest, kind: str, number: int) -> JsonResponse:
     return JsonResponse({"reader": reader.get_username() if reader else ""})
 
 
-def _address(request: HttpRequest, kind: str, number: int) -> str:
+def _address(request: HttpRequest, kind: Kind, number: int) -> str:
     return _existing(kind, number).address + query_of(request)
 
 
 @decision_view(_address)
-def later(request: EditorRequest, kind: str, number: int) -> HttpResponse:
+def later(request: EditorRequest, kind: Kind, number: int) -> HttpResponse:
     """Put a question off for this editor, and go to the next one."""
     question = _existing(kind, number)
     if tab_named(tab_of(request)).keeps:
@@ -297,12 +298,9 @@ def later(request: EditorRequest, kind: str, number: int) -> HttpResponse:
     return redirect(next_address(request, [*skipped(request), question] if listed else None))
 
 
-def _existing(kind: str, number: int) -> Question:
-    if kind == "pair":
-        get_object_or_404(Pair, pk=number)
-        return Question("pair", number)
-    get_object_or_404(Cluster, pk=number)
-    return Question("cluster", number)
+def _existing(kind: Kind, number: int) -> Question:
+    get_object_or_404(Pair if kind == "pair" else Cluster, pk=number)
+    return Question(kind, number)
 
 
 # Chosen at first, unless the list is shorter: it proves that at most one in twenty is wrong.

@@ -19,6 +19,7 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from articles.models import Article
+from articles.numbers import read_number
 from articles.storage.fingerprints import fingerprint
 from dedup.answers import Answer
 from dedup.detection.clustering.constraints import KnownConstraints, constraints_in_force, implications, lock_review
@@ -124,14 +125,13 @@ def latest_decision(left: int, right: int) -> int:
     return latest or 0
 
 
-def confirm_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "", after: int | None = None) -> Decision:
+def confirm_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "") -> Decision:
     """Append that all articles of a cluster are duplicates of each other.
 
-    `seen` is what seen_as says of the articles that the editor saw, `after` the latest decision at that time. Raises
-    what members_as_seen raises.
+    `seen` is what seen_as says of the articles that the editor saw. Raises what members_as_seen raises.
     """
     with locked_review():
-        members = members_as_seen(cluster_id, seen, after, user)
+        members = members_as_seen(cluster_id, seen, user)
         # Linking each article to the first is enough; all pairs of 1,000 articles would be half a million.
         found = Pair.objects.among(members).order_by().values_list("left", "right")
         links = dict.fromkeys([*((members[0], member) for member in members[1:]), *found], Link.Kind.MUST)
@@ -140,14 +140,14 @@ def confirm_cluster(cluster_id: int, seen: str, *, user: Any, note: str = "", af
 
 
 def reject_cluster(
-    cluster_id: int, seen: str, *, user: Any, note: str = "", after: int | None = None, answer: Answer = Answer.REJECT
+    cluster_id: int, seen: str, *, user: Any, note: str = "", answer: Answer = Answer.REJECT
 ) -> Decision:
     """Append that no two articles of a cluster are duplicates; or that every two are versions, or templates.
 
-    `seen` and `after` as for confirm_cluster. Raises ReviewError for more than MAX_DISSOLVED articles.
+    `seen` as for confirm_cluster. Raises ReviewError for more than MAX_DISSOLVED articles.
     """
     with locked_review():
-        members = members_as_seen(cluster_id, seen, after, user)
+        members = members_as_seen(cluster_id, seen, user)
         if len(members) > MAX_DISSOLVED:
             raise ReviewError(
                 f"The cluster has {len(members):,} articles; at most {MAX_DISSOLVED} can be dissolved, or called "
@@ -299,27 +299,30 @@ def cluster_of(articles: Collection[int]) -> dict[int, int]:
     return dict(Membership.objects.filter(article__in=articles).order_by().values_list("article", "cluster"))
 
 
-def seen_as(article_ids: Collection[int]) -> str:
-    """Return the number and the fingerprint of the articles of a cluster, short enough for a form."""
-    return f"{len(article_ids)}-{fingerprint(sorted(article_ids))}"
+def seen_as(article_ids: Collection[int], after: int | None = None) -> str:
+    """Return the number and the fingerprint of the articles of a cluster, short enough for a form.
 
-
-def members_as_seen(cluster_id: int, seen: str, after: int | None = None, user: Any = None) -> list[int]:
-    """Return the articles of a cluster if they are those that were seen. Raises StaleClusterError.
-
-    And AlreadyDecidedError, if others than this user have decided on two of them after this decision.
+    With the number of the latest decision `after`, what others decide later on these articles counts as unseen.
     """
-    members = members_of(cluster_id)
-    if seen != seen_as(members):
+    seen = f"{len(article_ids)}-{fingerprint(sorted(article_ids))}"
+    return seen if after is None else f"{seen}_{after}"
+
+
+def members_as_seen(cluster_id: int, seen: str, user: Any = None) -> list[int]:
+    """Return the articles of a cluster if they are those that this user saw.
+
+    Raises StaleClusterError, and AlreadyDecidedError if others have decided on two of them unseen.
+    """
+    members, (shown, _, after) = members_of(cluster_id), seen.partition("_")
+    if shown != seen_as(members):
         raise StaleClusterError(
             f"The articles of cluster {cluster_id} have changed since you opened it "
             f"(you saw {seen.partition('-')[0]}, now there are {len(members)}). Look again."
         )
-    if after is not None:
-        said = Link.objects.filter(decision__gt=after, decision__undone_by=None, left__in=members, right__in=members)
-        others = said.exclude(kind=Link.Kind.STAY).exclude(decision__decided_by=user).select_related("decision")
-        if latest := others.order_by("-decision").first():
-            raise AlreadyDecidedError(latest.decision)
+    said = Link.objects.filter(left__in=members, right__in=members, decision__undone_by=None)
+    others = said.exclude(kind=Link.Kind.STAY).exclude(decision__decided_by=user).select_related("decision")
+    if after and (latest := others.filter(decision__gt=read_number(after) or 0).order_by("-decision").first()):
+        raise AlreadyDecidedError(latest.decision)
     return members
 
 

@@ -1,6 +1,7 @@
 """Traces the lineage of clusters, and what the page of one shows: its articles in order, and what each changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article, Newspaper
 from articles.normalization.times import Precision, PublicationTime
 from articles.paging import page_of_list
+from articles.processes import in_batches
 from dedup.detection.comparison.prepared import ArticleText, Preparer, shown_sentences
 from dedup.detection.lineage.articles import KIND_LABELS, Edge, Lineage, LineageArticle, Text
 from dedup.detection.lineage.direction import gap_words
@@ -19,7 +21,7 @@ from dedup.detection.lineage.trace import texts_to_read, trace
 from dedup.models import Cluster, Membership
 from dedup.review.pictures.lineage import draw_lineage
 
-# Clusters are read together until they have so many articles; a larger one is read by itself.
+# Clusters are read together until they have so many articles.
 ARTICLES_AT_ONCE = 2_000
 
 
@@ -40,15 +42,9 @@ def traced_clusters(
     """
     newspapers = Newspaper.objects.in_bulk()
     with transaction.atomic():
-        batch: list[int] = []
-        articles = 0
-        for number, size in clusters.order_by("pk").values_list("pk", "size").iterator():
-            if batch and articles + size > ARTICLES_AT_ONCE:
-                yield from _traced(batch, newspapers, articles_of)
-                batch, articles = [], 0
-            batch.append(number)
-            articles += size
-        yield from _traced(batch, newspapers, articles_of)
+        sizes = clusters.order_by("pk").values_list("pk", "size").iterator()
+        for batch in in_batches(sizes, itemgetter(1), ARTICLES_AT_ONCE):
+            yield from _traced([number for number, _ in batch], newspapers, articles_of)
 
 
 _FACTS = (

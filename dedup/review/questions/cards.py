@@ -9,6 +9,7 @@ from django.db.models import Count, Max
 
 from articles.models import Article
 from articles.normalization.times import publication_order
+from articles.querysets import TIME_COLUMNS
 from dedup.detection.clustering.doubts import Doubt, doubts_of_cluster
 from dedup.detection.comparison.differences import Differences, compare_headlines, compare_texts
 from dedup.detection.comparison.shown_text import Segment
@@ -85,7 +86,6 @@ class Card(NamedTuple):
     """What the card of a cluster shows."""
 
     seen: str  # of its articles, as the form sends it
-    after: int  # the latest decision of all when it was read; 0 for none
     newspapers: int
     kept: Text
     others: list[Text]
@@ -108,8 +108,7 @@ def card_of(cluster: Cluster) -> Card | None:
     same, others = texts[0], texts[1 : TEXTS_SHOWN + 1]
     same[1].sort(key=lambda article: article.pk != kept.pk)  # the kept one first, the others as they were
     return Card(
-        seen=seen_as(articles),
-        after=after,
+        seen=seen_as(articles, after),
         newspapers=len({article.newspaper_id for article in articles.values()}),
         kept=_text(kept, same[1]),
         others=[_text(kept, copies) for _, copies in others],
@@ -119,18 +118,9 @@ def card_of(cluster: Cluster) -> Card | None:
 
 
 def _articles(cluster: Cluster) -> dict[int, Article]:
-    wanted = (
-        "date",
-        "published_at",
-        "published_offset",
-        "published_precision",
-        "headline",
-        "content",
-        "boilerplate",
-        "language",
-    )
     rows = Article.objects.filter(membership__cluster=cluster).select_related("newspaper")
-    return rows.only(*wanted, "newspaper__name").in_bulk()
+    wanted = ("date", *TIME_COLUMNS, "headline", "content", "boilerplate", "language", "newspaper__name")
+    return rows.only(*wanted).in_bulk()
 
 
 def _text(kept: Article, found: Sequence[Article]) -> Text:

@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 from psycopg.sql import SQL, Identifier
 
-from dedup.models import Cluster, Lease, OpenQuestion, Pair, Postponement
+from dedup.models import Lease, OpenQuestion, Pair, Postponement
 from dedup.models.base import Asked, read_each
 from dedup.research.lessons import changes_to_answer
 from dedup.review.answers.batches import sample_questions
@@ -122,7 +122,7 @@ def ask_counts(user: User) -> Asked:
 
 def _later(user: User) -> QuerySet[Postponement]:
     """Return the questions that this user has put off and that are still open, the longest waiting first."""
-    still = Q(pair__state=Pair.State.UNDECIDED, pair__best_score__gt=0) | Q(cluster__state=Cluster.State.PROPOSED)
+    still = Q(pair__state=Pair.State.UNDECIDED, pair__best_score__gt=0) | Q(cluster__question__isnull=False)
     return Postponement.objects.filter(still, user=user).order_by("postponed_at", "id")
 
 

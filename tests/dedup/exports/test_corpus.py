@@ -34,7 +34,7 @@ from dedup.detection.verdicts.same_as import RULES
 from dedup.forms.base import ReportForm
 from dedup.models import Cluster, Decision
 from dedup.reports import REPORTS
-from dedup.review.answers.decisions import keep_article, undo
+from dedup.review.answers.decisions import keep_article
 from dedup.review.queries.stories import listed_stories
 from dedup.rows.corpus import writing
 from dedup.rows.corpus.writing import CORPUS_NAMES, REMOVED_NAMES
@@ -124,22 +124,18 @@ def test_the_kept_article_has_the_text_that_an_editor_chose(
 ) -> None:
     whole = {"content": "The whole text.", "normalized_text": "the whole text", "agency": "Meridian Wire"}
     Article.objects.filter(pk=archive["later"].pk).update(**whole)
-    cluster = Cluster.objects.get(kept=archive["first"])
-    chosen = keep_article(cluster.pk, archive["later"].pk, user=editor, kind=Decision.Kind.KEEP_TEXT)
-
-    def first(*options: str) -> tuple[Any, ...]:
+    first, later = archive["first"], archive["later"].pk
+    keep_article(Cluster.objects.get(kept=first).pk, later, user=editor, kind=Decision.Kind.KEEP_TEXT)
+    for options, said in (
+        ([], ("The whole text.", "Meridian Wire", later)),
+        (["--until", "2026-03-04"], (first.content, "", first.pk)),
+    ):
         export(tmp_path / "c.jsonl", *options)
-        [row] = [row for row in read(tmp_path / "c.jsonl") if row["headline"] == "first"]
-        assert (row["id"], row["url"], row["date"]) == (archive["first"].pk, archive["first"].url, "2026-03-02")
-        return row["content"], row["agency"], row["text_article"]
-
-    own = (archive["first"].content, "", archive["first"].pk)
-    assert first() == ("The whole text.", "Meridian Wire", archive["later"].pk)
-    assert first("--until", "2026-03-04") == own
+        row = read(tmp_path / "c.jsonl")[0]
+        names = ("id", "url", "content", "agency", "text_article")
+        assert [row[name] for name in names] == [first.pk, first.url, *said]
     assert called("report", "terms")[0].count("whole") == 1
-    assert listed_stories().get(pk=archive["first"].pk).beginning == "The whole text."
-    undo(chosen.pk, user=editor)
-    assert first() == own
+    assert listed_stories().get(pk=first.pk).beginning == "The whole text."
 
 
 def test_rows_say_where_an_article_belongs(archive: dict[str, Article], tmp_path: Path) -> None:

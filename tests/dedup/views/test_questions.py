@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from dedup.models import Batch, Cluster, Decision, Lease, OpenQuestion, Pair, Postponement
+from dedup.models import Batch, Cluster, Decision, Lease, OpenQuestion, Pair, Postponement, Profile
 from tests.conftest import StoreArticle
 from tests.factories import client_of, make_cluster, make_pair, make_user
 from tests.pages import notices, opened, text_of
@@ -128,7 +128,7 @@ def test_a_card_is_answered_for_every_two_articles_and_brought_back(
     editor_client: Client, other: Client, copies: Cluster, answer: str
 ) -> None:
     page = opened(editor_client, "cluster_card", copies.pk)
-    form = {name: re.findall(rf'name="{name}" value="(\S+)"', page)[0] for name in ("seen", "after")}
+    form = {"seen": re.findall(r'name="seen" value="(\S+)"', page)[0]}
     assert f'formaction="/clusters/{copies.pk}/{answer}/"' in page
     editor_client.post(f"/clusters/{copies.pk}/{answer}/?tab=clusters", form)
     decision = Decision.objects.get()
@@ -190,6 +190,12 @@ def test_a_question_put_off_comes_back_under_later_for_this_editor_alone(
     editor_client.post(f"/pairs/{first.pk}/decide/?tab=later", {"kind": "confirm", "seen": "0"})
     assert Decision.objects.get().decided_by == editor
     assert f"/pairs/{first.pk}/" not in opened(editor_client, "queue", tab="later")
+    # Answered, it waits no longer, even where versions stay together in a proposed cluster.
+    Profile.objects.update(same_as="updates")
+    seen = re.findall(r'name="seen" value="(\S+)"', opened(editor_client, "cluster_card", copies.pk))[0]
+    editor_client.post(f"/clusters/{copies.pk}/version/?tab=later", {"seen": seen})
+    assert Cluster.objects.get(pk=copies.pk).state == "proposed"
+    assert f"/clusters/{copies.pk}/" not in opened(editor_client, "queue", tab="later")
     assert Postponement.objects.count() == 2
     assert notices(opened(editor_client, "queue", tab="later")) == []
 
