@@ -1,5 +1,6 @@
 """The forms of profiles and of their rules, with a field for each setting of the passes; and of extraction rules."""
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
@@ -15,6 +16,7 @@ from articles.storage.incoming import url_fault
 from dedup.declarations import ConfigError, Setting, SettingEffect, make_config, settings_of
 from dedup.detection.bounds import bound_named
 from dedup.detection.passes import PASSES
+from dedup.detection.runs.facts import bounds_in_words
 from dedup.detection.runs.profiles import Configs
 from dedup.detection.verdicts.same_as import RULES
 from dedup.forms.base import setting_field, style
@@ -82,8 +84,8 @@ class ProfileForm(forms.ModelForm[Profile]):
             self.add_error("is_default", "One profile must be the default. To change it, tick this box on another.")
         return cleaned
 
-    def boxes(self) -> Iterator[dict[str, Any]]:
-        """Yield the name, the words and the fields of every pass, in the order of a run."""
+    def boxes(self, configs: Configs) -> Iterator[dict[str, Any]]:
+        """Yield the name, the words and the fields of every pass, in the order of a run; `configs` as below."""
         for name, detection_pass in PASSES.items():
             settings = list(settings_of(detection_pass.config_class))
             first = [setting for setting in BASIC_SETTINGS if setting in settings and setting != "retired"]
@@ -92,8 +94,10 @@ class ProfileForm(forms.ModelForm[Profile]):
                 "name": name,
                 "label": detection_pass.label,
                 "proposes": detection_pass.proposes,
+                "bounds": bounds_in_words(name, dataclasses.asdict(configs[name])),
                 "first": [self[f"{name}__{setting}"] for setting in first],
                 "retired": self[f"{name}__retired"],
+                "all": [self[f"{name}__{setting}"] for setting in settings],
                 "advanced": [self[f"{name}__{setting}"] for setting in rest],
             }
 

@@ -55,7 +55,7 @@ def _form_page(request: EditorRequest, form: ProfileForm, *, source: Profile | N
     stored = Profile.objects.filter(pk=form.instance.pk).first()
     context: dict[str, Any] = {
         "form": form,
-        "boxes": [(box, found[box["name"]]) for box in form.boxes()],
+        "boxes": [(box, found[box["name"]]) for box in form.boxes(configs)],
         "profile": stored,
         "source": source,
         "previewed": asked and is_valid,

@@ -26,6 +26,7 @@ from playwright.sync_api import (
     expect,
 )
 
+from dedup.detection.passes import PASSES
 from newsdedup_site.access.addresses import ADDRESSES
 from tests.addresses import name_of, pages
 from tests.browser.every_form import (
@@ -405,16 +406,45 @@ def test_every_form_is_sent_by_its_own_button_and_read_back(
     assert taking - pressed == UNPRESSED.keys()
 
 
-@pytest.mark.parametrize("name", ["minhash__recall", "asked_from"])
-def test_a_field_that_the_browser_refuses_is_shown(name: str, site: Site, chromium: Browser) -> None:
-    window = chromium.new_context(base_url=site.url)
+def opened(chromium: Browser, site: Site, **options: Any) -> Page:
+    """Return a window of mara."""
+    window = chromium.new_context(base_url=site.url, **options)
     window.add_cookies([{**site.session, "url": site.url}])
-    page = window.new_page()
+    return window.new_page()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("name", ["minhash__recall", "asked_from"])
+def test_a_field_that_is_refused_is_shown(name: str, scripts: bool, site: Site, chromium: Browser) -> None:
+    """By the browser at once; without scripts by the server, because the browser would refuse without a word."""
+    page = opened(chromium, site, java_script_enabled=scripts)
     page.goto("/profiles/new/")
     refused = page.locator(f"[name={name}]")
     expect(refused).to_be_hidden()
     refused.evaluate("field => { field.value = '2'; field.max = '1'; }")
     page.get_by_role("button", name="Save").click()
-    expect(refused).to_be_focused()
-    assert page.url.endswith("/profiles/new/")
-    window.close()
+    expect(refused).to_be_visible()
+    if scripts:
+        expect(refused).to_be_focused()
+    else:
+        expect(page.locator(".notice-error")).to_be_visible()
+    page.context.close()
+
+
+def test_a_profile_is_saved_with_all_its_passes_folded(site: Site, chromium: Browser) -> None:
+    page = opened(chromium, site, viewport=SCREENS["desktop"])
+    page.goto("/profiles/")
+    page.get_by_role("link", name="default", exact=True).click()
+    assert page.locator("details[open]").count() == 0
+    assert page.locator(".pass-row").count() == len(PASSES)
+    assert page.locator(".passes").bounding_box()["height"] < 40 * len(PASSES)  # type: ignore[index]
+    page.get_by_label("Nightly at").fill("02:30")
+    with site.undone():
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".notice-success")).to_contain_text("is saved")
+        expect(page.get_by_label("Nightly at")).to_have_value("02:30")
+        page.locator("summary", has_text="Similar text at").click()
+        page.locator("[name=trigram__threshold]").fill("0.7")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".pass-row", has_text="Similar text").first).to_contain_text("score from 0.7")
+    page.context.close()

@@ -121,14 +121,15 @@ def rule_facts(stored: Mapping[str, Any]) -> RuleFacts:
     else:
         settings = stored["settings"]
         says = [
-            f"{label(name)}: {_bounds_in_words(name, settings[name])}" for name in _in_order(settings) if settings[name]
+            f"{label(name)}: {bounds_in_words(name, settings[name])}" for name in _in_order(settings) if settings[name]
         ]
     if stored["retired"]:
         says.append("earlier pairs that the rule does not allow are hidden")
     return RuleFacts(tuple(stored["newspapers"]), tuple(says or ["as in the profile"]))
 
 
-def _bounds_in_words(name: str, values: Mapping[str, float]) -> str:
+def bounds_in_words(name: str, values: Mapping[str, Any]) -> str:
+    """Return which days and scores settings of a pass say, in words; empty if they say none."""
     days, score = (bound_named(name, effect) or "" for effect in (SettingEffect.WITHIN_DAYS, SettingEffect.FROM_SCORE))
     said = [f"at most {counted(int(values[days]), 'day')} apart"] if days in values else []
     return ", ".join([*said, f"score from {values[score]:.12g}"] if score in values else said)

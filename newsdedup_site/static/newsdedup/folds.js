@@ -6,3 +6,5 @@ function onInvalid({ target }) {
 
 // The event does not bubble.
 document.addEventListener("invalid", onInvalid, true);
+// Without this script the browser must not check such a form: the server does, and unfolds what it refuses.
+for (const form of document.querySelectorAll("form[novalidate]")) form.noValidate = false;
