@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from articles.grouping import by_key
-from articles.models import Job, Newspaper
+from articles.models import Article, Job, Newspaper
 from articles.storage.locks import Lock, held_numbers
 from crawlers.models import Crawl, CrawlSchedule, PendingLink, Trial, Visit
 from crawlers.reasons import find_reason
@@ -72,6 +72,7 @@ class NewspaperReport:
     failing_since: datetime.datetime | None
     failures: list[Failure]
     counts: Counter[str]
+    articles: int
     waiting: int = 0
     refused: int = 0
     schedule: CrawlSchedule | None = None
@@ -89,10 +90,17 @@ def with_visits() -> QuerySet[Any]:
     return timed.annotate(fails_since=failed.reverse()[:1], fails_until=failed[:1])
 
 
-def newspapers_by_need() -> QuerySet[Newspaper]:
-    """Return the newspapers that are or were crawled: the longest failing first, then the latest visited."""
-    visited = with_visits().filter(~Q(last_visit=None) | Q(crawl=True))
-    return visited.order_by(F("fails_since").asc(nulls_last=True), F("last_visit").desc(nulls_last=True), "name")
+def newspapers_by_need(words: str = "") -> QuerySet[Newspaper]:
+    """Return the newspapers that have these words in a name, a host or an alias, also of one that was merged into them.
+
+    The longest failing come first, then the latest visited.
+    """
+    found = with_visits()
+    if words:
+        called = Q(name__icontains=words) | Q(host__icontains=words) | Q(aliases__alias__icontains=words)
+        named = Newspaper.objects.filter(called)
+        found = found.filter(Q(pk__in=named.values("pk")) | Q(pk__in=named.values("merged_into")))
+    return found.order_by(F("fails_since").asc(nulls_last=True), F("last_visit").desc(nulls_last=True), "name")
 
 
 def failing_since(newspaper: Any) -> datetime.datetime | None:
@@ -120,6 +128,8 @@ def _reports(newspapers: Sequence[Newspaper], all_visits: Sequence[Visit]) -> It
     schedules = {row.newspaper_id: row for row in CrawlSchedule.objects.filter(newspaper__in=newspapers)}
     active = Crawl.objects.filter(newspaper__in=newspapers, job__state__in=Job.ACTIVE).select_related("job")
     crawls = {row.newspaper_id: row for row in active}
+    stored = Article.objects.filter(newspaper__in=newspapers).order_by().values_list("newspaper")
+    articles = dict(stored.annotate(Count("pk")))
     for newspaper in newspapers:
         visits = [visit for visit in all_visits if visit.newspaper_id == newspaper.pk]
         yield NewspaperReport(
@@ -128,6 +138,7 @@ def _reports(newspapers: Sequence[Newspaper], all_visits: Sequence[Visit]) -> It
             failing_since(newspaper),
             _failures(visits),
             _sums(visits, *_COUNTED, "left_out"),
+            articles.get(newspaper.pk, 0),
             schedule=schedules.get(newspaper.pk),
             crawl=crawls.get(newspaper.pk),
         )

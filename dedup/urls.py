@@ -112,6 +112,7 @@ urlpatterns = [
     path("imports/<int:import_id>/start/", files.import_start, name="import_start"),
     path("imports/<int:import_id>/cancel/", files.import_cancel, name="import_cancel"),
     path("imports/<int:import_id>/rejects.jsonl", files.import_rejects, name="import_rejects"),
+    path("newspapers/<int:newspaper_id>/settings/", newspapers.newspaper_settings, name="newspaper_settings"),
     path("newspapers/<int:newspaper_id>/rule/", newspapers.extraction_rule, name="extraction_rule"),
     path("newspapers/<int:newspaper_id>/rule/apply/", newspapers.extraction_rule_apply, name="extraction_rule_apply"),
     path("newspapers/merges/", newspapers.merges, name="newspaper_merges"),

@@ -14,10 +14,10 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
+from articles.forms import UserRequest
 from dedup.answers import BUTTONS, Answer, PairLabel
 from dedup.models.decisions import OF_CLUSTERS
 from dedup.views.requests import safe_next
-from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.models import KeyMap
 
 _PAIR = ("pair", "cluster_card")

@@ -7,7 +7,7 @@ Who may open them: newsdedup_site/access/addresses.py.
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.templatetags.static import static
-from django.urls import include, path
+from django.urls import include, path, reverse_lazy
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
@@ -19,12 +19,18 @@ from newsdedup_site.privacy import views as privacy
 from newsdedup_site.unavailable import healthz
 
 admin.autodiscover()
-admin.site.site_header = admin.site.site_title = "newsdedup settings"
-admin.site.index_title = "Newspapers, profiles and users"
+admin.site.site_header = admin.site.site_title = admin.site.index_title = "Users and tasks"
 
 handler500 = "newsdedup_site.unavailable.server_error"
 
 urlpatterns = [
+    # Where Django's admin had the newspapers; for the links of the first release.
+    path(
+        "admin/articles/newspaper/<int:newspaper_id>/change/",
+        RedirectView.as_view(pattern_name="newspaper_settings"),
+        name="old_newspaper",
+    ),
+    path("admin/articles/<path:page>", RedirectView.as_view(url=reverse_lazy("crawls")), name="old_newspapers"),
     path("admin/", admin.site.urls),
     # A browser asks here if a page names no icon, as on the admin's pages.
     path("favicon.ico", RedirectView.as_view(url=lazy(static, str)("newsdedup/icon.svg")), name="favicon"),

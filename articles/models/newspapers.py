@@ -19,15 +19,14 @@ EMPTY_TEXT: dict[str, Any] = {"blank": True, "default": "", "db_default": ""}
 _URL = URLValidator(schemes=["http", "https"])
 
 
-def _list(help_text: str, *, most: int = 200, editable: bool = True) -> ArrayField[list[str], list[str]]:
+def _list(label: str, help_text: str, *, most: int = 200, editable: bool = True) -> ArrayField[list[str], list[str]]:
     texts = models.CharField(max_length=most)
-    return ArrayField(texts, default=list, blank=True, editable=editable, help_text=help_text)
+    return ArrayField(texts, verbose_name=label, default=list, blank=True, editable=editable, help_text=help_text)
 
 
-def _urls(help_text: str) -> ArrayField[list[str], list[str]]:
-    return ArrayField(
-        models.URLField(max_length=2000, validators=[_URL]), default=list, blank=True, help_text=help_text
-    )
+def _urls(label: str, help_text: str) -> ArrayField[list[str], list[str]]:
+    urls = models.URLField(max_length=2000, validators=[_URL])
+    return ArrayField(urls, verbose_name=label, default=list, blank=True, help_text=help_text)
 
 
 def by_user() -> Any:
@@ -51,73 +50,85 @@ class Newspaper(models.Model):
         ADDRESS = "address", "same address"
         HEADLINE = "headline", "same address, or same headline on one day"
 
+    # The label and the sentence of help of each field are those of the page of its settings.
     name = models.CharField(max_length=200, unique=True, help_text="The name that editors see.")
     host = models.CharField(
         max_length=253,
         blank=True,
-        help_text="The host of its articles' URLs, without www. An import without a newspaper column matches on it.",
+        help_text="The host of its articles’ URLs, without www; files that name no newspaper are matched by it.",
     )
     title_affixes = _list(
-        "Text that this newspaper adds before or after its headlines, apart from its name. "
-        "Text that begins with … needs no separator before it."
+        "text around its headlines",
+        "What it adds before or after headlines apart from its name, one per line; after …, no separator is needed.",
     )
     learnt_affixes = _list(
-        "Text found before or after at least half of its headlines. It is removed too.", editable=False
+        "learnt affixes",
+        "Text found before or after at least half of its headlines. It is removed too.",
+        editable=False,
     )
-    refused_affixes = _list("Text that is, or would be, learnt as an affix but is part of the headline nevertheless.")
+    refused_affixes = _list(
+        "text that belongs to headlines",
+        "What is, or would be, learnt as added but is part of the headline, one per line.",
+    )
     kept_url_parameters = _list(
-        "Parameters that identify an article, such as sid in story?sid=123. They are never dropped when URLs "
-        "are compared. Parameters learnt from its articles are added; one that you remove is not added again.",
+        "parameters that identify an article",
+        "Such as sid in story?sid=123, one per line: they are never dropped when URLs are compared, and one that you "
+        "remove is not learnt again.",
         most=100,
     )
     boilerplate_articles = models.PositiveSmallIntegerField(
+        "articles that make a sentence boilerplate",
         default=LEAST_ARTICLES,
         db_default=LEAST_ARTICLES,
         blank=True,
         validators=[MinValueValidator(2), MaxValueValidator(1_000)],
-        help_text="A sentence is boilerplate if at least this many different articles of one week have it, 2 to 1,000. "
-        "With 2, sentences that two articles share about the same event count as boilerplate too.",
+        help_text="So many different articles of one week must have it, 2 to 1,000; with 2, what two articles say of "
+        "one event counts too.",
     )
     attach = models.CharField(
         "attach copies",
         max_length=8,
         choices=Attach.choices,
         **EMPTY_TEXT,
-        help_text="Which copies of stored articles are attached to them when they arrive, not stored as articles. Same "
-        "address: AMP, mobile and print pages, and other tracking parameters. Same headline: with the same text, or in "
-        "two teasers the same numbers. What is stored already stays as it is.",
+        help_text="Which copies of stored articles are attached to them when they arrive: AMP, mobile and print pages, "
+        "and other tracking parameters; or also the same headline with the same text.",
     )
     crawl = models.BooleanField(
-        default=True, help_text="Whether `manage.py crawl` without names visits this newspaper."
+        "crawl it with all others",
+        default=True,
+        help_text="“Crawl all now”, and manage.py crawl without names, visit it.",
     )
-    feed_urls = _urls("RSS or Atom feeds.")
-    sitemap_urls = _urls("Sitemaps or sitemap indexes.")
-    section_urls = _urls("Pages that list articles, such as the front page of a section.")
+    feed_urls = _urls("feeds", "RSS or Atom feeds, one address per line.")
+    sitemap_urls = _urls("sitemaps", "Sitemaps or sitemap indexes.")
+    section_urls = _urls("section pages", "Pages that list articles, such as the front page of a section.")
     article_url_pattern = models.CharField(
+        "article URL pattern",
         max_length=500,
         blank=True,
-        help_text="A regular expression that matches part of every article's URL and no other URL, such as "
-        "/\\d{4}/\\d{2}/. Links from section pages and sitemaps that do not match are not visited. Empty: all are.",
+        help_text="A regular expression that is found in every article’s URL and in no other, such as "
+        "/\\d{4}/\\d{2}/; if empty, all links of sitemaps and section pages are visited.",
     )
     revision_days = models.PositiveSmallIntegerField(
+        "days in which articles are fetched again",
         null=True,
         blank=True,
         validators=[MaxValueValidator(365)],
-        help_text="For how many days a crawl fetches a stored article again, 0 to 365, to keep its later versions. "
-        "The article stays as it was first stored. Empty: the crawl's setting REVISION_DAYS.",
+        help_text="So long a crawl fetches a stored article again to keep its later versions, 0 to 365; if empty, as "
+        "REVISION_DAYS says.",
     )
     teasers = models.BooleanField(
+        "store only what the feeds say, and never fetch pages",
         default=False,
         db_default=False,
-        help_text="Whether the headlines and descriptions in its feeds are its articles. Pages are never fetched then, "
-        "and sitemaps and section pages not read.",
+        help_text="Headlines and descriptions in the feeds are its articles then, and other sources are not read.",
     )
+    # The pages of its articles are deleted then; the articles stay, but cannot be extracted again.
     page_days = models.PositiveSmallIntegerField(
+        "days",
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="For how many days the fetched pages of its articles are kept, at least 1; manage.py remove_pages "
-        "removes older ones. The articles stay, but cannot be extracted again. Empty: for ever.",
+        help_text="Counted from the day on which a page was fetched. Empty: for ever.",
     )
     owner = models.CharField(
         max_length=200,
@@ -224,8 +235,8 @@ class LearntParameter(models.Model):
         return self.name
 
 
-def _selectors(help_text: str) -> ArrayField[list[str], list[str]]:
-    return ArrayField(models.TextField(), default=list, help_text=help_text)
+def _selectors(label: str, help_text: str) -> ArrayField[list[str], list[str]]:
+    return ArrayField(models.TextField(), verbose_name=label, default=list, help_text=help_text)
 
 
 class ExtractionRule(models.Model):
@@ -235,12 +246,14 @@ class ExtractionRule(models.Model):
     """
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="extraction_rules")
-    body = _selectors("What holds the article's text.")
-    headline = _selectors("What holds the headline.")
-    day = _selectors("What holds the day of publication.")
-    authors = _selectors("What holds the authors.")
-    drop = _selectors("What is removed from the page before anything is read.")
-    note = models.CharField(max_length=200, blank=True, help_text="Why it was saved, in the words of who did.")
+    body = _selectors("text", "What holds the article’s text. If several elements match, all are joined.")
+    headline = _selectors("headline", "What holds the headline.")
+    day = _selectors("day", "What holds the day of publication: an element, or its attribute as in //time/@datetime.")
+    authors = _selectors("authors", "What holds the names of the authors, one element for each.")
+    drop = _selectors(
+        "remove", "What is removed from the page before anything is read, such as div.advert. All lines apply."
+    )
+    note = models.CharField("why", max_length=200, blank=True, help_text="For the history below the form.")
     restores = models.ForeignKey(
         "self", null=True, on_delete=models.RESTRICT, related_name="+", help_text="The older version that it repeats."
     )

@@ -9,7 +9,7 @@ import datetime
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from django.db.models import Exists, Max, Min, OuterRef
+from django.db.models import Max, Min
 from django.utils import timezone
 
 from articles.models import Article, ArticleURL, LearntParameter, Newspaper, NewspaperMerge, WhitelistedSentence
@@ -139,13 +139,6 @@ def _save(newspaper: Newspaper, before: Paper) -> None:
     newspaper.save()
     if Paper.of(newspaper) != before:
         mark_outdated(newspaper)
-
-
-def newspapers_to_renormalize() -> list[Newspaper]:
-    """Return the newspapers whose articles have outdated forms because of a merge, or of undoing one."""
-    ends = NewspaperMerge.objects.order_by().values_list("merged", "into")
-    marked = Article.objects.filter(newspaper=OuterRef("pk"), normalizer_version=MARKED)
-    return list(Newspaper.objects.filter(Exists(marked), pk__in={end for pair in ends for end in pair}))
 
 
 def last_merge(merged: Newspaper) -> NewspaperMerge:

@@ -99,6 +99,12 @@ def mark_outdated(newspaper: Newspaper) -> int:
     )
 
 
+def newspapers_to_renormalize() -> list[Newspaper]:
+    """Return the newspapers with articles whose forms are marked as outdated: the next run renews them."""
+    marked = Article.objects.filter(normalizer_version=MARKED, withheld=False)
+    return list(Newspaper.objects.filter(pk__in=marked.values("newspaper")))
+
+
 def renormalize(
     newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 500, pool: Pool = THIS_PROCESS
 ) -> Iterator[UpdatedBatch]:

@@ -9,9 +9,9 @@ from django import forms
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
-from articles.models import Newspaper, NewspaperAlias
+from articles.forms import NewspaperForm, StyledForm
+from articles.models import Newspaper
 from articles.normalization.logins import without_login
-from articles.normalization.url_patterns import pattern_fault
 from crawlers.discovery.found import FIELDS, TRIED, FoundNewspaper, FoundSource
 from crawlers.fetching.sites import is_visitable
 from crawlers.models import CrawlSchedule
@@ -29,7 +29,7 @@ class NewspapersForm(forms.Form):
     newspaper = forms.ModelMultipleChoiceField(Newspaper.objects.in_use())
 
 
-class ScheduleForm(forms.Form):
+class ScheduleForm(StyledForm):
     """When the worker crawls a newspaper by itself."""
 
     when = forms.ChoiceField(
@@ -40,13 +40,12 @@ class ScheduleForm(forms.Form):
             *((str(hours), _LABELS.get(hours, f"every {hours} hours")) for hours in HOURS),
             (_DAILY, "every day at the time below"),
         ],
-        widget=forms.Select(attrs={"class": "form-select"}),
     )
     daily_at = forms.TimeField(
         label="Time",
         required=False,
         help_text="Only for “every day at the time below”, in the time zone of this site.",
-        widget=forms.TimeInput(format="%H:%M", attrs={"type": "time", "class": "form-control"}),
+        widget=forms.TimeInput(format="%H:%M", attrs={"type": "time"}),
     )
 
     @classmethod
@@ -62,7 +61,7 @@ class ScheduleForm(forms.Form):
             self.add_error("daily_at", "Enter a time, such as 06:30.")
         return values
 
-    def save(self, newspaper: Newspaper, *, user: User) -> str:
+    def set_for(self, newspaper: Newspaper, *, user: User) -> str:
         """Have a newspaper crawled then; return when that is, in words."""
         when = self.cleaned_data["when"]
         daily_at = self.cleaned_data["daily_at"] if when == _DAILY else None
@@ -70,70 +69,50 @@ class ScheduleForm(forms.Form):
         return str(set_schedule(newspaper, every_hours=hours, daily_at=daily_at, user=user) or _ONLY_WHEN_ASKED)
 
 
-class HomePageForm(forms.Form):
+class AddForm(NewspaperForm):
+    """A newspaper to look for by its home page; or one to add at once that is not crawled, by its name."""
+
+    class Meta(NewspaperForm.Meta):
+        help_texts = {"name": "Only if you add it without crawling; otherwise the worker proposes one."}
+
     url = forms.CharField(
         label="Home page",
+        required=False,
         max_length=MAX_URL_CHARACTERS,
         help_text="Such as https://www.example.com/. The address of a feed or sitemap works too.",
-        widget=forms.TextInput(attrs={"class": "form-control", "inputmode": "url", "autocomplete": "off"}),
+        widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off"}),
     )
+    field_order = ("url", "name")
+
+    def __init__(self, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        self.is_plain = data is not None and "plain" in data
+        self.fields["name"].required = self.is_plain
 
     def clean_url(self) -> str:
         """Return the URL, with https if no scheme was entered."""
         url: str = self.cleaned_data["url"]
+        if self.is_plain and not url:
+            return ""
         url = without_login(url if "://" in url else f"https://{url}")
         if not is_visitable(url):
             raise forms.ValidationError("This is not a valid web address. Enter one such as https://www.example.com/.")
         return url
 
 
-class _URLsField(forms.CharField):
-    """Web addresses, one on each line. Returns them as a list, each once."""
-
-    widget = forms.Textarea(attrs={"rows": 3, "class": "form-control", "spellcheck": "false"})
-
-    def clean(self, value: Any) -> list[str]:
-        urls = list(dict.fromkeys(map(without_login, super().clean(value).split())))
-        if len(urls) > MAX_SOURCES:
-            raise forms.ValidationError(f"{len(urls)} addresses are too many; enter up to {MAX_SOURCES}.")
-        for url in urls:
-            if not is_visitable(url) or len(url) > MAX_URL_CHARACTERS:
-                raise forms.ValidationError(f"“{url[:200]}” is not a valid web address. Correct or remove it.")
-        return urls
-
-
-class DraftForm(ScheduleForm):
+class DraftForm(ScheduleForm, NewspaperForm):
     """The fields of a newspaper that is tried and saved, with the sources that were ticked and entered."""
 
-    name = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"class": "form-control"}))
-    host = forms.CharField(
-        max_length=253,
-        help_text="The host of its articles’ URLs, without www.",
-        widget=forms.TextInput(attrs={"class": "form-control"}),
-    )
-    article_url_pattern = forms.CharField(
-        label="Article URL pattern",
-        max_length=500,
-        required=False,
-        help_text="A regular expression that is found in every article’s URL and in no other. Empty: all links of "
-        "sitemaps and section pages are visited.",
-        widget=forms.TextInput(attrs={"class": "form-control", "spellcheck": "false"}),
-    )
-    teasers = forms.BooleanField(
-        label="Store only what the feeds say, and never fetch pages",
-        required=False,
-        help_text="The headlines and descriptions in the feeds are its articles then. Other sources are not read.",
-        widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
-    )
-    feed_urls = _URLsField(label="Other feeds", required=False, help_text="One address on each line.")
-    sitemap_urls = _URLsField(label="Other sitemaps", required=False)
-    section_urls = _URLsField(label="Other section pages", required=False)
+    class Meta(NewspaperForm.Meta):
+        fields = TRIED
+        labels = {"feed_urls": "Other feeds", "sitemap_urls": "Other sitemaps", "section_urls": "Other section pages"}
 
     def __init__(self, data: QueryDict | None = None, *, found: FoundNewspaper | None, **kwargs: Any) -> None:
         super().__init__(data, **kwargs)
         self.sources = found.sources if found else ()
         self.ticked = set(data.getlist("source")) if data is not None else set()
         self.fields["when"].label = "Crawl it"
+        self.fields["host"].required = True
 
     @classmethod
     def of(cls, draft: Mapping[str, Any], found: FoundNewspaper | None) -> DraftForm:
@@ -150,17 +129,13 @@ class DraftForm(ScheduleForm):
         """Return the sources that discovery found, and whether each is ticked."""
         return [(source, source.url in self.ticked) for source in self.sources]
 
-    def clean_article_url_pattern(self) -> str:
-        pattern: str = self.cleaned_data["article_url_pattern"]
-        if fault := pattern_fault(pattern):
-            raise forms.ValidationError(fault)
-        return pattern
-
     def clean(self) -> dict[str, Any]:
         values = super().clean()
         for kind, name in FIELDS.items():
             found = [source.url for source in self.sources if source.kind == kind and source.url in self.ticked]
             values[name] = list(dict.fromkeys([*found, *values.get(name, [])]))
+            if len(values[name]) > MAX_SOURCES:
+                self.add_error(name, f"{len(values[name])} addresses are too many; enter up to {MAX_SOURCES}.")
         if not self.errors and not any(values[name] for name in FIELDS.values()):
             self.add_error(None, "Tick a source, or enter the address of one.")
         elif not self.errors and values["teasers"] and not values["feed_urls"]:
@@ -170,11 +145,3 @@ class DraftForm(ScheduleForm):
     @property
     def draft(self) -> dict[str, Any]:
         return {name: self.cleaned_data[name] for name in TRIED}
-
-    def is_free(self) -> bool:
-        """Return whether no newspaper has this name; if one has, add an error."""
-        name = self.cleaned_data["name"]
-        taken = Newspaper.objects.filter(name=name).exists() or NewspaperAlias.objects.filter(alias=name).exists()
-        if taken:
-            self.add_error("name", f"There is a newspaper “{name}” already. Choose another name.")
-        return not taken

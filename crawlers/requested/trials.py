@@ -58,10 +58,16 @@ def save_newspaper(trial: Trial, draft: Mapping[str, Any], *, user: User) -> New
         locked = Trial.objects.select_for_update().get(pk=trial.pk)
         if locked.newspaper is not None:
             return locked.newspaper
-        newspaper = Newspaper.objects.create(**draft, crawl=True)
-        locked.newspaper = newspaper
+        locked.newspaper = add_newspaper(draft, crawl=True, user=user)
         locked.save(update_fields=["newspaper"])
-        log_action(newspaper, ADDITION, "was added on the page Newspapers.", user=user)
+    return locked.newspaper
+
+
+@transaction.atomic
+def add_newspaper(values: Mapping[str, Any], *, crawl: bool, user: User) -> Newspaper:
+    """Store a newspaper with these values, which are valid; `crawl`: whether it is crawled with all others."""
+    newspaper = Newspaper.objects.create(**values, crawl=crawl)
+    log_action(newspaper, ADDITION, "was added on the page Newspapers.", user=user)
     return newspaper
 
 

@@ -1,13 +1,13 @@
 """The forms of the pages."""
 
 import dataclasses
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
+from articles.forms import StyledForm, style
 from articles.models import Newspaper
 from articles.normalization.text import normalize_text
 from articles.numbers import MAX_NUMBER, read_number
@@ -129,6 +129,9 @@ class SliderInput(forms.NumberInput):
 
     input_type = "range"
 
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__({"class": "form-range"} | (attrs or {}))
+
 
 def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting, value: Any) -> forms.Field:
     """Return the form field of a declared setting."""
@@ -145,28 +148,6 @@ def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting
         return forms.IntegerField(widget=SliderInput if declared.slider else forms.NumberInput, **common)
     # Django writes step="any": whatever the declaration allows, a browser accepts.
     return forms.FloatField(**common)
-
-
-_STYLES = (
-    ((forms.CheckboxInput, forms.CheckboxSelectMultiple, forms.RadioSelect), "form-check-input"),
-    (forms.Select, "form-select"),
-    (SliderInput, "form-range"),
-    (forms.Widget, "form-control"),
-)
-
-
-def style(fields: Iterable[forms.Field]) -> None:
-    """Give the inputs of these fields the classes of Bootstrap."""
-    for field in fields:
-        field.widget.attrs["class"] = next(name for kind, name in _STYLES if isinstance(field.widget, kind))
-
-
-class StyledForm(forms.Form):
-    """A form whose inputs have the classes of Bootstrap."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        style(self.fields.values())
 
 
 class CheckForm(StyledForm):
@@ -263,13 +244,13 @@ class MergeForm(StyledForm):
     )
 
 
-class TokenForm(forms.Form):
+class TokenForm(StyledForm):
     """A new token: what to call it, what it may do, and how long it works."""
 
     name = forms.CharField(
         max_length=NAME_CHARACTERS,
         help_text="What uses it, for example “nightly export”.",
-        widget=forms.TextInput(attrs={"class": "form-control", "autocomplete": "off"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     days = forms.TypedChoiceField(
         choices=[(30, "for 30 days"), (90, "for 90 days"), (365, "for a year"), ("", "until it is revoked")],
@@ -278,7 +259,6 @@ class TokenForm(forms.Form):
         coerce=int,
         empty_value=None,
         label="It works",
-        widget=forms.Select(attrs={"class": "form-select"}),
     )
 
     def __init__(self, data: QueryDict | None, *, user: User) -> None:
@@ -286,24 +266,25 @@ class TokenForm(forms.Form):
         self.fields["scopes"] = forms.MultipleChoiceField(
             choices=[(scope.value, scope.label) for scope in scopes_of(user)],
             label="It may",
-            widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+            widget=forms.CheckboxSelectMultiple,
             error_messages={"required": "Choose at least one thing that the token may do."},
         )
+        style([self.fields["scopes"]])
 
 
-class WebhookForm(forms.Form):
+class WebhookForm(StyledForm):
     """A new webhook: where to send what."""
 
     url = forms.CharField(
         label="URL of the receiver",
         max_length=MAX_URL_CHARACTERS,
-        widget=forms.URLInput(attrs={"class": "form-control", "autocomplete": "off"}),
+        widget=forms.URLInput(attrs={"autocomplete": "off"}),
     )
     events = forms.MultipleChoiceField(
         choices=Webhook.Event.choices,
         initial=[Webhook.Event.NEW.value],
         label="Send when",
-        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+        widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one event."},
     )
 

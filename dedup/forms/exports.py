@@ -9,13 +9,14 @@ from django.http import QueryDict
 
 from articles.boilerplate.mode import Mode
 from articles.files.uploads import ENDINGS
+from articles.forms import StyledForm
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from dedup.answers import LABEL_CHOICES
 from dedup.declarations import settings_of
 from dedup.detection.clustering.policies import RULES, Policy
 from dedup.detection.passes import PASSES
 from dedup.detection.verdicts.same_as import RULES as RULES_OF_SAME
-from dedup.forms.base import NoteForm, SearchedScopeForm, StyledForm
+from dedup.forms.base import NoteForm, SearchedScopeForm
 from dedup.research.sampling import DIMENSIONS, SEEDS, Plan
 from dedup.rows.corpus.places import Asked
 
@@ -93,20 +94,20 @@ class CorpusForm(SearchedScopeForm):
         return shlex.join(["manage.py", "export_corpus", *words])
 
 
-class ImportForm(forms.Form):
+class ImportForm(StyledForm):
     """A file, and the newspaper of rows that name none."""
 
     file = forms.FileField(
         max_length=255,
         allow_empty_file=False,
         help_text="JSON lines or CSV, also compressed with gzip: .jsonl, .jsonl.gz, .csv or .csv.gz.",
-        widget=forms.FileInput(attrs={"class": "form-control", "accept": ",".join((*ENDINGS, ".gz"))}),
+        widget=forms.FileInput(attrs={"accept": ",".join((*ENDINGS, ".gz"))}),
     )
     newspaper = forms.CharField(
         required=False,
         max_length=MAX_NEWSPAPER_CHARACTERS,
         help_text="Of rows that do not name one. If empty: the newspaper of the URL’s host.",
-        widget=forms.TextInput(attrs={"class": "form-control", "autocomplete": "off"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
     def clean_newspaper(self) -> str:

@@ -9,6 +9,7 @@ from django import forms
 from django.forms import BoundField
 
 from articles.extraction.rules import FIELDS, ExtractionRule, rule_faults
+from articles.forms import StyledForm, field_of, style
 from articles.models import ExtractionRule as SavedRule
 from articles.models import Newspaper
 from articles.normalization.logins import without_login
@@ -19,7 +20,7 @@ from dedup.detection.passes import PASSES
 from dedup.detection.runs.facts import bounds_in_words
 from dedup.detection.runs.profiles import Configs
 from dedup.detection.verdicts.same_as import RULES
-from dedup.forms.base import setting_field, style
+from dedup.forms.base import setting_field
 from dedup.models import Profile, ProfileRule
 
 # The fields of a profile that are not settings of a pass: what comes first, and the rest.
@@ -38,8 +39,10 @@ def copy_of(profile: Profile) -> Profile:
     )
 
 
-class ProfileForm(forms.ModelForm[Profile]):
+class ProfileForm(StyledForm, forms.ModelForm[Profile]):
     """A form with a field for each declared setting of every pass."""
+
+    GROUPS = {"basic": BASIC, "advanced": ADVANCED}
 
     class Meta:
         model = Profile
@@ -101,14 +104,6 @@ class ProfileForm(forms.ModelForm[Profile]):
                 "advanced": [self[f"{name}__{setting}"] for setting in rest],
             }
 
-    def basic(self) -> list[BoundField]:
-        """Return the fields of the profile that come first."""
-        return [self[name] for name in BASIC]
-
-    def advanced(self) -> list[BoundField]:
-        """Return the other fields of the profile."""
-        return [self[name] for name in ADVANCED]
-
     def configs(self) -> Configs:
         """Return the configs that the form shows. Where a value cannot be used, it is what was stored, or the default.
 
@@ -137,12 +132,17 @@ def _values_of(name: str, cleaned: Mapping[str, Any]) -> dict[str, Any]:
     return {setting: value for setting, value in values.items() if value is not None}
 
 
-class RuleForm(forms.ModelForm[ProfileRule]):
+PLAIN = ("newspaper", "other", "left_out", "retired")  # the fields of a rule that are not of a pass
+
+
+class RuleForm(StyledForm, forms.ModelForm[ProfileRule]):
     """A rule of a profile: which newspapers, and the days and lowest scores that are not those of the profile."""
+
+    GROUPS = {"plain": PLAIN}
 
     class Meta:
         model = ProfileRule
-        fields = ("newspaper", "other", "left_out", "retired")
+        fields = PLAIN
         labels = {
             "newspaper": "Newspaper",
             "other": "With",
@@ -188,10 +188,6 @@ class RuleForm(forms.ModelForm[ProfileRule]):
             self.add_error("newspaper", "The profile already has a rule for this choice; change that one.")
         return cleaned
 
-    def plain(self) -> list[BoundField]:
-        """Return the fields that are not of a pass."""
-        return [self[name] for name in self.Meta.fields]
-
     def boxes(self) -> list[tuple[str, list[BoundField]]]:
         """Return the fields of every pass that can be bounded, with its label."""
         boxes = ((PASSES[name].label, [self[f"{name}__{key}"] for key in _bounds(name)]) for name in self.passes)
@@ -204,38 +200,14 @@ def _bounds(name: str) -> list[str]:
     return [setting for setting in names if setting]
 
 
-MAX_NOTE_CHARACTERS = 200
-_LABELS = {
-    "body": ("Text", "What holds the article’s text. If several elements match, all are joined."),
-    "headline": ("Headline", "What holds the headline."),
-    "day": ("Day", "What holds the day of publication: an element, or its attribute as in //time/@datetime."),
-    "authors": ("Authors", "What holds the names of the authors, one element for each."),
-    "drop": ("Remove", "What is removed from the page before anything is read, such as div.advert. All lines apply."),
-}
-
-
-class Selectors(forms.CharField):
-    """Selectors, one per line; empty lines are ignored."""
-
-    widget = forms.Textarea(attrs={"rows": 2, "class": "form-control selectors", "spellcheck": "false"})
-
-    def to_python(self, value: Any) -> Any:
-        lines = (line.strip() for line in (super().to_python(value) or "").splitlines())
-        return list(dict.fromkeys(filter(None, lines)))
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, list | tuple) else value
-
-
-class ExtractionRuleForm(forms.Form):
+class ExtractionRuleForm(StyledForm, forms.ModelForm[SavedRule]):
     """A rule to try or to save, why, and a page to try it on that is not stored."""
 
-    vars().update(
-        {name: Selectors(required=False, label=label, help_text=text) for name, (label, text) in _LABELS.items()}
-    )
-    note = forms.CharField(
-        required=False, max_length=MAX_NOTE_CHARACTERS, label="Why", help_text="For the history below the form."
-    )
+    class Meta:
+        model = SavedRule
+        formfield_callback = field_of
+        fields = (*FIELDS, "note")
+
     url = forms.CharField(
         required=False,
         label="Also try it on this page",
@@ -246,8 +218,6 @@ class ExtractionRuleForm(forms.Form):
     def __init__(self, *args: Any, saved: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["restores"].queryset = saved  # type: ignore[attr-defined]
-        for name in ("note", "url"):
-            self.fields[name].widget.attrs["class"] = "form-control"
 
     def clean_url(self) -> str:
         """Return the URL if it can be an article's."""

@@ -16,7 +16,7 @@ from dedup.reports.base import Chart, Report
 from dedup.reports.columns import Table, column, drawn, share_of
 from dedup.reports.drawing import MOST_BARS, stacked
 
-_SOURCE = "set in the admin for each newspaper"
+_SOURCE = "set in the settings of each newspaper"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The pages of newspapers: merging them, and the extraction rule of one, tried on stored pages and saved."""
+"""The pages of newspapers: settings, merging them, and the extraction rule of one, tried on stored pages and saved."""
 
 from typing import Any
 
@@ -8,10 +8,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from articles.extraction.rules import FIELDS, MAX_SELECTORS
 from articles.extraction.trial import TrialError
+from articles.forms import SettingsForm
+from articles.jobs.attached_copies import request_separation
+from articles.models import AttachedCopy, Newspaper
 from articles.models import ExtractionRule as SavedRule
-from articles.models import Newspaper
 from articles.normalization.logins import without_login
-from articles.numbers import read_number
+from articles.numbers import counted, read_number
 from articles.paging import page_of
 from articles.storage.extraction_rules import RuleError, rule_of, save_rule, selectors_of
 from articles.storage.newspaper_merges import MergeError
@@ -20,9 +22,36 @@ from dedup.detection.runs.requests import request_reextraction
 from dedup.detection.runs.starting import RunActiveError
 from dedup.forms.base import MergeForm
 from dedup.forms.profiles import ExtractionRuleForm
+from dedup.models import Profile, ProfileRule
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
 from dedup.review.rules.trials import try_on_pages
 from dedup.views.requests import EditorRequest, decision_view, faults_of, refusals, say
+
+
+def newspaper_settings(request: EditorRequest, newspaper_id: int) -> HttpResponse:
+    """Show and change the settings of a newspaper; or have a worker make articles of its attached copies."""
+    newspaper = _newspaper(newspaper_id)
+    if "separate" in request.POST:
+        asked = request_separation(newspaper, request.user)
+        done = "A worker stores the attached copies as articles of their own; see Jobs."
+        say(request, asked, done, "This waits for a worker already.")
+        return redirect("newspaper_settings", newspaper_id)
+    form = SettingsForm(request.POST or None, instance=_newspaper(newspaper_id))
+    if form.is_valid():
+        outdated = form.store(user=request.user)
+        more = f" The next run normalises {counted(outdated, 'article')} of it again." if outdated else ""
+        messages.success(request, f"The settings of {form.instance} are saved.{more}")
+        return redirect("newspaper_settings", newspaper_id)
+    context = {
+        "newspaper": newspaper,
+        "form": form,
+        "merged": newspaper.merged_newspapers.order_by("name"),
+        "parameters": newspaper.learnt_parameters.order_by("learnt_at"),
+        "copies": AttachedCopy.objects.filter(article__newspaper=newspaper).count(),
+        "rule": ProfileRule.objects.filter(newspaper=newspaper, other=None, profile__is_default=True).first(),
+        "profile": Profile.objects.filter(is_default=True).first(),
+    }
+    return render(request, "newspapers/settings.html", context, status=400 if form.is_bound else 200)
 
 
 def merges(request: EditorRequest) -> HttpResponse:

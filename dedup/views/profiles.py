@@ -86,9 +86,10 @@ def profile_delete(request: EditorRequest, profile_id: int) -> HttpResponse:
 
 
 def rule(request: EditorRequest, profile_id: int, rule_id: int | None = None) -> HttpResponse:
-    """Show and change a rule of a profile, or add one."""
+    """Show and change a rule of a profile, or add one, for the newspaper that the address may name."""
     if rule_id is None:
         shown = ProfileRule(profile=get_object_or_404(Profile, pk=profile_id))
+        shown.newspaper_id = read_number(request.GET.get("newspaper", "")) or 0  # none has this number
     else:
         shown = get_object_or_404(ProfileRule, pk=rule_id, profile=profile_id)
     try:

@@ -7,7 +7,6 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -17,6 +16,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 from django_htmx.middleware import HtmxDetails
 
+from articles.forms import UserRequest
 from articles.numbers import read_number
 from articles.paging import rows_after, rows_before
 from dedup.models import Cluster, Decision, Pair
@@ -27,11 +27,10 @@ from dedup.review.saved_views import filled_query
 _REFUSED_NOTE = "refused_note"
 
 
-class EditorRequest(HttpRequest):
-    """A request of a user who is logged in; the middleware rejects others."""
+class EditorRequest(UserRequest):
+    """A request that may be one of HTMX."""
 
     htmx: HtmxDetails
-    user: User
 
 
 def decision_view(

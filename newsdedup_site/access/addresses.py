@@ -41,7 +41,6 @@ class Right:
     role: str = ""
     permission: str = ""
     needs_login: bool = True
-    staff_only: bool = False
     # The name of the setting that gives this right to everybody, also without a login.
     opened_by: str = ""
 
@@ -63,8 +62,8 @@ IMPORT = Right("import files", role="admin", permission="articles.add_fileimport
 REMOVE = Right("remove and withhold what is stored", role="admin", permission="articles.add_removal")
 EXTRACT = Right("change extraction rules", role="admin", permission="articles.add_extractionrule")
 SEE_ALARMS = Right("see alarms and what helps", role="admin", permission="newsdedup_site.view_alarm")
-# Which rows a user may see or change there is up to the permissions of the admin's models.
-CONFIGURE = Right("open the settings", role="admin", staff_only=True)
+# For emergencies: no role has this permission, and a superuser has every one.
+CONFIGURE = Right("open Django’s admin", role="superuser", permission="auth.delete_user")
 
 
 def has_right(user: User | AnonymousUser, right: Right) -> bool:
@@ -79,7 +78,7 @@ def has_right(user: User | AnonymousUser, right: Right) -> bool:
     held: dict[str, bool] = vars(user).setdefault("_held_permissions", {})
     if right.permission not in held:
         held[right.permission] = user.has_perms(filter(None, (READ.permission, right.permission)))
-    return held[right.permission] and (user.is_staff or not right.staff_only)
+    return held[right.permission]
 
 
 def admins() -> QuerySet[User]:
@@ -125,7 +124,7 @@ RULES = [
     *pages(READ, "jobs", "job", "job_state"),
     *forms(READ, "job_cancel"),
     *pages(READ, "runs", "run", "run_phases"),
-    *pages(READ, "crawls", "newspaper_crawls", "crawl_log", "crawl_progress"),
+    *pages(READ, "crawls", "newspaper_crawls", "crawl_log", "crawl_progress", "old_newspapers", "old_newspaper"),
     *pages(READ_STORIES, "stories", "story", "stories_feed"),
     *forms(READ, "stories_feed_address"),
     *pages(READ, "reports", "report", "report_csv", "report_json", "report_svg", "report_file"),
@@ -155,7 +154,7 @@ RULES = [
     *forms(START_RUNS, "run_new", "run_cancel", "learn", "model_use"),
     *forms(START_CRAWLS, "crawl_new", "crawl_take_back", "crawl_schedule"),
     *forms(ADD_NEWSPAPERS, "newspaper_add", "newspaper_try", "trial"),
-    *forms(CHANGE_NEWSPAPERS, "copy_store"),
+    *forms(CHANGE_NEWSPAPERS, "newspaper_settings", "copy_store"),
     *pages(CHANGE_PROFILES, "profiles"),
     *forms(CHANGE_PROFILES, "profile_new", "profile", "profile_delete"),
     *forms(CHANGE_PROFILES, "profile_rule_new", "profile_rule", "profile_rule_delete"),
@@ -246,12 +245,6 @@ def _faults() -> Iterator[tuple[str, str, str]]:
 
 _NOTHING_CHANGED = "Nothing was changed. If you had to log in first, send the form again."
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-
-
-class UserRequest(HttpRequest):
-    """A request of somebody who is logged in, as a rule of the table of addresses asks for."""
-
-    user: User
 
 
 class RightsMiddleware:

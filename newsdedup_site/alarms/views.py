@@ -8,8 +8,9 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from articles.forms import UserRequest
 from articles.paging import page_of
-from newsdedup_site.access.addresses import SEE_ALARMS, UserRequest, has_right
+from newsdedup_site.access.addresses import SEE_ALARMS, has_right
 from newsdedup_site.alarms.finding import find_everywhere
 from newsdedup_site.alarms.kinds import grouped, kind_of
 from newsdedup_site.alarms.recording import recipients

@@ -131,7 +131,6 @@ def record_on_server(person: User, role: str, *, made: bool) -> None:
 
 def set_role(person: User, role: str) -> None:
     """Give a user this role and no other, in the caller's transaction; groups of your own stay. Save the user."""
-    person.is_staff = role == "admin"
     person.save()
     person.groups.remove(*Group.objects.filter(name__in=ROLES).exclude(name=role))
     person.groups.add(Group.objects.get(name=role))
@@ -167,7 +166,7 @@ SHOWN_CHANGES = 20
 
 
 def people() -> QuerySet[User]:
-    """Return everybody except superusers, whom only superusers manage, in the settings; blocked people come last."""
+    """Return everybody except superusers, whom only superusers manage, in Django's admin; blocked people come last."""
     return User.objects.filter(is_superuser=False).prefetch_related("groups").order_by("-is_active", "username")
 
 

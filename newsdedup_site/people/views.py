@@ -14,10 +14,10 @@ from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
+from articles.forms import StyledForm, UserRequest
 from articles.paging import page_of
 from articles.storage.audit_log import logged_actions
 from dedup.views.requests import faults_of, refusals
-from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.logins import locks
 from newsdedup_site.people import actions
 
@@ -28,13 +28,13 @@ ROLES = [
 ]
 
 
-class PersonForm(forms.Form):
-    role = forms.ChoiceField(choices=ROLES, widget=forms.Select(attrs={"class": "form-select"}))
+class PersonForm(StyledForm):
+    role = forms.ChoiceField(choices=ROLES)
     email = forms.EmailField(
         required=False,
         label="E-mail",
         help_text="Optional. One-time links are also sent there if this installation can send e-mail.",
-        widget=forms.EmailInput(attrs={"class": "form-control", "autocomplete": "off"}),
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
 
 
@@ -50,7 +50,7 @@ class InviteForm(PersonForm):
     name = forms.CharField(
         label="User name",
         help_text="They log in with it, and the history shows it. Letters, digits and @ . + - _ only.",
-        widget=forms.TextInput(attrs={"class": "form-control", "autocomplete": "off", "autocapitalize": "none"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
 
     def clean_name(self) -> str:

@@ -9,19 +9,19 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from articles.forms import StyledForm, UserRequest
 from articles.models import Article, Newspaper, Removal, Withholding
 from articles.paging import page_of
 from dedup.detection.runs.requests import is_worker_alive
-from newsdedup_site.access.addresses import UserRequest
 from newsdedup_site.privacy import removal, retention
 
 
-class ReasonForm(forms.Form):
+class ReasonForm(StyledForm):
     reason = forms.CharField(
         max_length=removal.MAX_REASON_CHARACTERS,
         label="Reason",
         help_text="Who asked for it, and why. It stays in the log, so do not quote the article.",
-        widget=forms.Textarea(attrs={"class": "form-control", "rows": 3}),
+        widget=forms.Textarea(attrs={"rows": 3}),
     )
 
 
@@ -32,7 +32,7 @@ class RemovalForm(ReasonForm):
     confirm = forms.CharField(
         max_length=300,
         strip=True,
-        widget=forms.TextInput(attrs={"class": "form-control", "autocomplete": "off", "autocapitalize": "none"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
 
     def __init__(self, *args: Any, wanted: str, what: str, **kwargs: Any) -> None:
@@ -48,15 +48,12 @@ class RemovalForm(ReasonForm):
         return typed
 
 
-class PageDaysForm(forms.ModelForm[Newspaper]):
+class PageDaysForm(StyledForm, forms.ModelForm[Newspaper]):
     """For how many days the fetched pages of a newspaper are kept."""
 
     class Meta:
         model = Newspaper
         fields = ("page_days",)
-        labels = {"page_days": "Days"}
-        help_texts = {"page_days": "Counted from the day on which a page was fetched. Empty: for ever."}
-        widgets = {"page_days": forms.NumberInput(attrs={"class": "form-control", "inputmode": "numeric"})}
 
 
 # Articles whose texts are deleted before the page answers; a worker deletes those of the others.

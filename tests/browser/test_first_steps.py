@@ -22,7 +22,7 @@ STORY = " ".join(
 @pytest.fixture
 def stored(chromium: Browser, transactional_db: None) -> None:
     """Store nothing but an admin."""
-    make_user("ada", "admin", is_staff=True)
+    make_user("ada", "admin")
 
 
 def press(page: Page, button: str) -> None:

@@ -52,7 +52,6 @@ def fill(store: StoreArticle) -> dict[str, str]:
     """
     small = small_archive(store)
     mara, ines = User.objects.get(username="mara"), make_user("ines", "editor")
-    User.objects.filter(pk=mara.pk).update(is_staff=True)
     make_rows(store, {"superuser": mara, "editor": mara, "admin": ines, "viewer": ines})
     read_sample()
     pairs = [make_pair(store(), store(), trigram=0.9, verdict="duplicate") for _ in range(12)]

@@ -227,9 +227,9 @@ def test_admins_start_schedule_and_take_back_crawls_on_the_pages_and_others_only
     admin_client.post(f"{address}schedule/", {"when": ""})
     assert not CrawlSchedule.objects.exists()
     begin()
-    # session, user with permissions, keys; newspapers: number and a page; visits, schedules, crawls; the jobs at work,
-    # the one that runs with its newspapers and people, what waits, whether a worker does crawls, visits of the crawl
-    with django_assert_num_queries(15):
+    # session, user with permissions, keys; newspapers: number and a page; visits, schedules, crawls, articles; the jobs
+    # at work, the one that runs with its newspapers and people, what waits, whether a worker does crawls, its visits
+    with django_assert_num_queries(16):
         text = admin_client.get("/crawls/").content.decode()
     assert "stopped unexpectedly</span>" in text
     # A crawl that no worker attends ends at once.

@@ -149,7 +149,7 @@ def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_b
     assert (Newspaper.objects.count(), Article.objects.count(), PendingLink.objects.count()) == (0, 0, 0)
     Newspaper.objects.create(name="Fjordbladet")
     said = client.post(address, entered | {"save": "1"}).content.decode()
-    assert "There is a newspaper “Fjordbladet” already." in said
+    assert "There is a newspaper of this name already." in said
     saved = client.post(address, entered | {"name": "Fjorden", "save": "1"}, follow=True).content.decode()
     assert "Fjorden is saved. It is crawled every 6 hours." in saved
     assert "was added on the page Newspapers." in saved
@@ -162,6 +162,21 @@ def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_b
     again = client.post(f"/crawls/{newspaper.pk}/try/")["Location"]
     assert do_next()
     assert "1 of 2 articles would be stored" in client.get(again).content.decode()
+
+
+@pytest.mark.django_db
+def test_a_newspaper_that_is_not_crawled_needs_only_a_name() -> None:
+    client = client_of(make_user("ada", "admin"))
+    assert "This field is required." in client.post("/crawls/add/", {"plain": "1", "url": "x.example"}).content.decode()
+    Newspaper.objects.create(name="Fjordbladet")
+    taken = client.post("/crawls/add/", {"plain": "1", "name": "Fjordbladet"}).content.decode()
+    assert "There is a newspaper of this name already." in taken
+    for name, url in (("Fjorden", "www.fjorden.example/nyheter"), ("Skjaeret", "")):
+        page = client.post("/crawls/add/", {"plain": "1", "name": name, "url": url}, follow=True).content.decode()
+        assert f"{name} is added. It is not crawled." in page
+    added = Newspaper.objects.filter(crawl=False).values_list("name", "host", "feed_urls")
+    assert list(added) == [("Fjorden", "fjorden.example", []), ("Skjaeret", "", [])]
+    assert not Job.objects.exists()
 
 
 @pytest.mark.django_db

@@ -1,16 +1,18 @@
 """The pages about visits."""
 
 import datetime
+import re
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from articles.models import Newspaper
+from articles.models import Newspaper, NewspaperAlias
 from crawlers import visits
 from crawlers.models import PendingLink, Visit
 from crawlers.reasons import REASONS
+from tests.conftest import StoreArticle
 from tests.factories import client_of, make_user
 
 pytestmark = pytest.mark.django_db
@@ -70,9 +72,9 @@ def test_the_list_asks_the_same_number_of_queries_for_one_newspaper_and_for_many
         newspaper = fjordbladet(f"Paper {number}")
         for spider in ("feed", "sitemap", "section"):
             visit(newspaper, {"failed/HTTP 404": 3}, spider=spider)
-    # session, user with permissions and keys, number of newspapers, a page of them; visits, schedules and crawls; the
-    # jobs at work, the crawl that runs, what waits, and whether a worker does crawls
-    with django_assert_num_queries(11):
+    # session, user with permissions and keys, number of newspapers, a page of them; visits, schedules, crawls and
+    # articles; the jobs at work, the crawl that runs, what waits, and whether a worker does crawls
+    with django_assert_num_queries(12):
         editor_client.get("/crawls/")
 
 
@@ -102,6 +104,33 @@ def test_newspapers_come_in_pages(editor_client: Client) -> None:
     assert 'rel="prev" href="/crawls/?page=1"' in page
     assert 'rel="next"' not in page
     assert "There are no newspapers on page 3." in editor_client.get("/crawls/?page=3").content.decode()
+
+
+def test_the_list_is_searched_by_name_host_and_alias_and_says_what_a_newspaper_has(
+    editor_client: Client, store: StoreArticle
+) -> None:
+    post = store(newspaper="Harbour Post").newspaper
+    store(newspaper="Harbour Post")
+    Newspaper.objects.create(name="Old Post", host="oldpost.example", merged_into=post)
+    NewspaperAlias.objects.create(newspaper=fjordbladet(), alias="The Fjord")
+    Newspaper.objects.create(name="Skerry Times", host="skerry.example", crawl=False)
+
+    def found(words: str) -> list[str]:
+        answer = editor_client.get("/crawls/", {"q": words})
+        return [report.newspaper.name for report in answer.context["reports"]]
+
+    searches = {words: found(words) for words in ("", "oldpost", " the  fjord", "SKERRY.", "nothing\0 of it")}
+    assert searches == {
+        "": ["Fjordbladet", "Harbour Post", "Skerry Times"],
+        "oldpost": ["Harbour Post"],
+        " the  fjord": ["Fjordbladet"],
+        "SKERRY.": ["Skerry Times"],
+        "nothing\0 of it": [],
+    }
+    page = re.sub(r"<[^>]+>", " ", editor_client.get("/crawls/").content.decode())
+    words = " ".join(page.split())
+    assert "2 articles of Harbour Post no sources to crawl not visited yet" in words
+    assert "no host 0 articles of Fjordbladet crawled with all others" in words
 
 
 def test_addresses_and_names_on_the_pages_cannot_run_scripts(editor_client: Client) -> None:

@@ -23,7 +23,7 @@ def other(db: None) -> User:
 @pytest.fixture
 def admin_client(db: None) -> Client:
     """Return the client of an admin."""
-    return client_of(make_user("ada", "admin", is_staff=True))
+    return client_of(make_user("ada", "admin"))
 
 
 @pytest.fixture

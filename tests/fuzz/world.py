@@ -22,7 +22,7 @@ ROLES = ("viewer", "editor", "admin", "superuser")
 
 
 def people() -> dict[str, User]:
-    flags: dict[str, Any] = {"admin": {"is_staff": True}, "superuser": {"is_staff": True, "is_superuser": True}}
+    flags: dict[str, Any] = {"superuser": {"is_staff": True, "is_superuser": True}}
     groups = {role: [role] for role in ROLES if role != "superuser"}
     return {
         role: make_user(f"a-{role}", *groups.get(role, ()), first_name=MARKER[:30], **flags.get(role, {}))

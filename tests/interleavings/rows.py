@@ -78,7 +78,7 @@ LIMITS = ((tokens, "MOST_TOKENS"), (webhooks, "MOST_WEBHOOKS"), (fetches, "MOST_
 
 def person(name: str, role: str) -> User:
     User.objects.filter(username=name).delete()
-    return make_user(name, role, is_staff=role == "admin")
+    return make_user(name, role)
 
 
 def an_editor() -> User:

@@ -9,7 +9,7 @@ from tests.factories import client_of, make_user
 
 @pytest.fixture
 def ada(db: None) -> User:
-    return make_user("ada", "admin", is_staff=True)
+    return make_user("ada", "admin")
 
 
 @pytest.fixture

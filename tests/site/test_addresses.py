@@ -31,7 +31,7 @@ OF_ADMINS = """
     article_remove article_withhold article_release
     profiles profile profile_new profile_delete profile_rule profile_rule_new profile_rule_delete
     run_new run_cancel crawl_new crawl_schedule crawl_take_back learn model_use
-    newspaper_add newspaper_try trial copy_store
+    newspaper_add newspaper_try trial newspaper_settings copy_store
 """
 OF_VIEWERS = """
     check stories_feed_address corpus_new corpus_drop job_cancel view_save view_rename view_delete
@@ -52,25 +52,25 @@ def test_what_asks_for_more_than_reading() -> None:
 
 
 RIGHTS = {
-    # What it allows: the least role, the permission, whether it needs a login and the staff status, the setting.
-    "see what is open to all": ("", "", False, False, ""),
-    "manage their own login": ("", "", True, False, ""),
-    "read": ("viewer", "articles.view_article", True, False, ""),
-    "read stories": ("viewer", "articles.view_article", True, False, "STORIES_PUBLIC"),
-    "decide on pairs and clusters": ("editor", "dedup.add_decision", True, False, ""),
-    "whitelist boilerplate": ("editor", "articles.add_whitelistedsentence", True, False, ""),
-    "start runs": ("admin", "dedup.add_detectionrun", True, False, ""),
-    "start, stop and schedule crawls": ("admin", "crawlers.add_crawl", True, False, ""),
-    "try and add newspapers": ("admin", "articles.add_newspaper", True, False, ""),
-    "change newspapers": ("admin", "articles.change_newspaper", True, False, ""),
-    "change profiles": ("admin", "dedup.change_profile", True, False, ""),
-    "manage people": ("admin", "auth.change_user", True, False, ""),
-    "merge newspapers": ("admin", "articles.add_newspapermerge", True, False, ""),
-    "import files": ("admin", "articles.add_fileimport", True, False, ""),
-    "remove and withhold what is stored": ("admin", "articles.add_removal", True, False, ""),
-    "change extraction rules": ("admin", "articles.add_extractionrule", True, False, ""),
-    "see alarms and what helps": ("admin", "newsdedup_site.view_alarm", True, False, ""),
-    "open the settings": ("admin", "", True, True, ""),
+    # What it allows: the least role, the permission, whether it needs a login, the setting.
+    "see what is open to all": ("", "", False, ""),
+    "manage their own login": ("", "", True, ""),
+    "read": ("viewer", "articles.view_article", True, ""),
+    "read stories": ("viewer", "articles.view_article", True, "STORIES_PUBLIC"),
+    "decide on pairs and clusters": ("editor", "dedup.add_decision", True, ""),
+    "whitelist boilerplate": ("editor", "articles.add_whitelistedsentence", True, ""),
+    "start runs": ("admin", "dedup.add_detectionrun", True, ""),
+    "start, stop and schedule crawls": ("admin", "crawlers.add_crawl", True, ""),
+    "try and add newspapers": ("admin", "articles.add_newspaper", True, ""),
+    "change newspapers": ("admin", "articles.change_newspaper", True, ""),
+    "change profiles": ("admin", "dedup.change_profile", True, ""),
+    "manage people": ("admin", "auth.change_user", True, ""),
+    "merge newspapers": ("admin", "articles.add_newspapermerge", True, ""),
+    "import files": ("admin", "articles.add_fileimport", True, ""),
+    "remove and withhold what is stored": ("admin", "articles.add_removal", True, ""),
+    "change extraction rules": ("admin", "articles.add_extractionrule", True, ""),
+    "see alarms and what helps": ("admin", "newsdedup_site.view_alarm", True, ""),
+    "open Django’s admin": ("superuser", "auth.delete_user", True, ""),
 }
 
 
@@ -78,7 +78,7 @@ def test_every_right_asks_for_its_permission_and_every_address_for_a_right() -> 
     rules = [*ADDRESSES.values(), *addresses.NAMESPACES.values()]
     assert all(isinstance(rule.right, addresses.Right) for rule in rules)
     found = {
-        right.allows: (right.role, right.permission, right.needs_login, right.staff_only, right.opened_by)
+        right.allows: (right.role, right.permission, right.needs_login, right.opened_by)
         for right in (rule.right for rule in rules)
     }
     assert found == RIGHTS
@@ -199,6 +199,8 @@ def test_no_field_fails_at_a_number_that_no_row_can_have(number: str) -> None:
         f"/pairs/1/?back={number}",
         f"/history/?page={quote('²')}",
         f"/admin/articles/newspaper/{number}/change/",
-        f"/admin/articles/newspaper/?p={number}",
+        f"/admin/auth/user/?p={number}",
+        f"/crawls/?q={number}",
+        f"/profiles/1/rules/new/?newspaper={number}",
     ):
         assert client.get(address).status_code < 500, address

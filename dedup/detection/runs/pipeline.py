@@ -16,8 +16,7 @@ from articles.boilerplate.mode import Mode
 from articles.processes import THIS_PROCESS, Pool, is_out_of_memory
 from articles.storage.boilerplate_marks import mark_weeks, outdated_weeks
 from articles.storage.ingest import newest_revision
-from articles.storage.newspaper_merges import newspapers_to_renormalize
-from articles.storage.renormalization import outdated_forms, renormalize
+from articles.storage.renormalization import newspapers_to_renormalize, outdated_forms, renormalize
 from articles.storage.workers import database_pool
 from dedup.detection.clustering.joins import update_joins
 from dedup.detection.clustering.rebuild import renew_questions, update_clusters
@@ -53,7 +52,7 @@ def _prepare(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool) -> No
 
 
 def update_forms(progress: Progress) -> None:
-    """Bring the forms of merged newspapers' articles up to date; show a bar only if there is anything to do."""
+    """Bring the forms of changed newspapers' articles up to date; show a bar only if there is anything to do."""
     if newspapers := newspapers_to_renormalize():
         progress.start(Phase.FORMS, outdated_forms(newspapers).count())
         for batch in renormalize(newspapers):

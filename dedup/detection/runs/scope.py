@@ -12,7 +12,7 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article, ArticleWords, Newspaper
 from articles.querysets import days_fault
 from articles.storage.boilerplate_marks import outdated_weeks
-from articles.storage.newspaper_merges import newspapers_to_renormalize
+from articles.storage.renormalization import newspapers_to_renormalize
 from articles.storage.search_index import checked, having_words, narrowed_to
 from dedup.declarations import SettingEffect, settings_of
 from dedup.detection.bounds import Bounds, Rules, bounds_of, general_bounds, widened

@@ -19,8 +19,7 @@ from articles.loading import require
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
 from articles.storage.boilerplate_marks import outdated_weeks
-from articles.storage.newspaper_merges import newspapers_to_renormalize
-from articles.storage.renormalization import outdated_forms
+from articles.storage.renormalization import newspapers_to_renormalize, outdated_forms
 from dedup.detection.runs.blocks import dry_run
 from dedup.detection.runs.phases import RunCancelledError
 from dedup.detection.runs.pipeline import run_detection
@@ -80,7 +79,7 @@ class Command(LongCommand):
             return
         try:
             with run_lock(self.stderr.write):
-                # A run updates those of merged newspapers itself.
+                # A run updates those of newspapers that were changed or merged itself.
                 updated = () if options["dry_run"] else newspapers_to_renormalize()
                 if outdated := outdated_forms().exclude(newspaper__in=updated).count():
                     remedy = "run manage.py renormalize, then this command again"

@@ -44,7 +44,7 @@ def paper() -> Newspaper:
 
 @pytest.fixture
 def admin() -> User:
-    return make_user("ada", "admin", is_staff=True)
+    return make_user("ada", "admin")
 
 
 def outcomes(*batch: IncomingArticle) -> list[str]:
@@ -200,8 +200,7 @@ def test_a_worker_makes_articles_of_all_copies_of_a_newspaper(paper: Newspaper, 
     other = Newspaper.objects.create(name="Skerry Times", attach=Attach.ADDRESS)
     kept = [incoming(url.replace("harbour", "skerry"), newspaper="Skerry Times") for url in (FERRY, AMP)]
     assert outcomes(incoming(), *kept, incoming(AMP), incoming(PRINT), incoming(SENT)).count("attached") == 4
-    action = {"action": "store_copies", "_selected_action": [paper.pk]}
-    client_of(admin).post(reverse("admin:articles_newspaper_changelist"), action)
+    client_of(admin).post(reverse("newspaper_settings", args=[paper.pk]), {"separate": "1"})
     do_job(Job.objects.get().pk)
     assert Job.objects.values_list("state", "result", "done").get() == ("done", 3, 3)
     assert list(AttachedCopy.objects.values_list("article__newspaper", flat=True)) == [other.pk]

@@ -10,13 +10,12 @@ from articles.storage.newspaper_merges import (
     MergeError,
     last_merge,
     merge_newspapers,
-    newspapers_to_renormalize,
     plan_merge,
     stored_since,
     undo_merge,
 )
 from articles.storage.newspapers import Naming, newspapers_for
-from articles.storage.renormalization import outdated_forms, renormalize
+from articles.storage.renormalization import newspapers_to_renormalize, outdated_forms, renormalize
 from tests.articles.storage.test_url_parameters import FERRY, PAGE, SCHOOL
 from tests.conftest import StoreArticle
 from tests.factories import make_user

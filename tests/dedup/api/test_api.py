@@ -32,7 +32,7 @@ def editor() -> Caller:
 
 @pytest.fixture
 def admin() -> Caller:
-    return Caller(make_user("ada", "admin", is_staff=True))
+    return Caller(make_user("ada", "admin"))
 
 
 # ---- who may ----

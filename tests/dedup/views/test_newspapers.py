@@ -2,9 +2,8 @@
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 
-from articles.models import Newspaper, NewspaperAlias, NewspaperMerge
+from articles.models import Newspaper, NewspaperMerge
 from articles.storage.locks import Lock
 from crawlers.visits import newspapers_to_crawl
 from tests.conftest import StoreArticle
@@ -79,7 +78,6 @@ def test_merged_newspapers_are_listed_nowhere(admin_client: Client, papers: tupl
         "/runs/new/",
         "/crawls/",
         "/reports/exact/",
-        "/admin/articles/newspaper/",
     ]
 
     def listing() -> list[str]:
@@ -91,27 +89,3 @@ def test_merged_newspapers_are_listed_nowhere(admin_client: Client, papers: tupl
     assert listing() == []
     assert [newspaper.name for newspaper in newspapers_to_crawl([])] == ["Harbour Post"]
     assert newspapers_to_crawl(["harbour-prod-2"]) == [papers[1]]
-    page = admin_client.get(reverse("admin:articles_newspaper_change", args=[papers[1].pk])).content.decode()
-    assert "harbour-prod-2" in page
-
-
-def test_the_admin_edits_aliases_and_groups(admin_client: Client, papers: tuple[Newspaper, Newspaper]) -> None:
-    old, main = papers
-    page = reverse("admin:articles_newspaper_change", args=[main.pk])
-    aliases = reverse("admin:articles_newspaperalias_add")
-
-    def post(address: str, **values: object) -> str:
-        return admin_client.post(address, values, follow=True).content.decode()
-
-    refused = post(aliases, newspaper=main.pk, alias="harbour-prod-2")
-    assert "harbour-prod-2 is a newspaper. To join the two, merge harbour-prod-2 into this one." in refused
-    post(aliases, newspaper=main.pk, alias=" The  Post ")
-    assert list(main.aliases.values_list("alias", flat=True)) == ["The Post"]
-    assert "The Post" in admin_client.get(page).content.decode()
-
-    post(page, name="Harbour Post", owner="Selby Media", edition="coast")
-    main.refresh_from_db()
-    assert (main.owner, main.edition) == ("Selby Media", "coast")
-    NewspaperAlias.objects.create(newspaper=old, alias="The Old Post")
-    renamed = post(page, name="The Old Post")
-    assert "The Old Post is an alias of harbour-prod-2. Remove the alias first." in renamed

@@ -21,7 +21,7 @@ from dedup.reports import REPORTS
 from dedup.reports.exact import ExactReport
 from dedup.review.answers import decisions
 from tests.conftest import StoreArticle
-from tests.factories import client_of, make_cluster, make_pair, make_run, make_series, make_user
+from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
 from tests.pages import opened, text_of
 
 pytestmark = pytest.mark.django_db
@@ -279,41 +279,6 @@ def test_the_page_of_an_error_needs_nothing(editor_client: Client, monkeypatch: 
     editor_client.raise_request_exception = False
 
     assert "Something went wrong" in text_of(editor_client, "/articles/", 500)
-
-
-# ---- the admin pages of newspapers and articles ----
-
-
-@pytest.fixture
-def staff(db: None) -> Client:
-    return client_of(make_user("root", is_staff=True, is_superuser=True))
-
-
-def test_lists_of_a_newspaper_are_edited_one_a_line(staff: Client) -> None:
-    posted = {
-        "name": "Harbour Post",
-        "host": "harbour.example",
-        "title_affixes": "Harbour Post\r\n\r\n  LIVE, now  \r\n",
-        "feed_urls": "https://harbour.example/feed?a=1,2\nhttps://harbour.example/other",
-        "sitemap_urls": "",
-        "section_urls": "",
-        "article_url_pattern": "",
-    }
-    answer = staff.post("/admin/articles/newspaper/add/", posted)
-
-    assert answer.status_code == 302
-    newspaper = Newspaper.objects.get()
-    assert newspaper.title_affixes == ["Harbour Post", "LIVE, now"]
-    assert newspaper.feed_urls == ["https://harbour.example/feed?a=1,2", "https://harbour.example/other"]
-    page = text_of(staff, f"/admin/articles/newspaper/{newspaper.pk}/change/")
-    assert "https://harbour.example/feed?a=1,2\nhttps://harbour.example/other</textarea>" in page
-
-
-def test_a_feed_must_be_a_web_address(staff: Client) -> None:
-    answer = staff.post("/admin/articles/newspaper/add/", {"name": "Harbour Post", "feed_urls": "ftp://x.example/"})
-
-    assert answer.status_code == 200
-    assert not Newspaper.objects.exists()
 
 
 def test_the_list_names_each_report_and_runs_none(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
