@@ -76,7 +76,8 @@ def pictures() -> Iterator[Picture]:
     yield Picture("cluster", "editor", f"/clusters/{cluster.pk}/")
     yield Picture("graph", "editor", f"/clusters/{cluster.pk}/", scroll_to("#ties-title"))
     yield Picture("disagreements", "editor", "/disagreements/")
-    yield Picture("profile", "admin", f"/profiles/{Profile.objects.get(is_default=True).pk}/", scroll_to("#trigram"))
+    profile = f"/profiles/{Profile.objects.get(is_default=True).pk}/"
+    yield Picture("profile", "admin", profile, scroll_to("details:has(> #trigram)"))
     yield Picture("run", "admin", f"/runs/{DetectionRun.objects.latest('pk').pk}/")
     yield Picture("batch", "editor", "/batches/new/?tab=certain", answer_sample)
 
@@ -113,7 +114,6 @@ def site() -> Iterator[str]:
 def window_of(role: str, browser: Browser, address: str) -> BrowserContext:
     """Return a window in which somebody with this role is logged in."""
     user, _ = User.objects.get_or_create(username={"editor": "anna", "admin": "boris"}[role])
-    user.save()
     user.groups.set([Group.objects.get(name=role)])
     client = Client()
     client.force_login(user, "newsdedup_site.access.backend.RightsBackend")
