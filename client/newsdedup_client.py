@@ -310,10 +310,16 @@ class Client:
     # ---- articles ----
 
     def articles(
-        self, *, newspaper: str | None = None, since: Day | None = None, until: Day | None = None, q: str | None = None
+        self,
+        *,
+        newspaper: str | None = None,
+        collection: str | None = None,
+        since: Day | None = None,
+        until: Day | None = None,
+        q: str | None = None,
     ) -> Iterator[Article]:
         """Yield articles, the earliest first; with `q`, those that a search by words finds."""
-        return self._rows("/articles", newspaper=newspaper, since=since, until=until, q=q)
+        return self._rows("/articles", newspaper=newspaper, collection=collection, since=since, until=until, q=q)
 
     def article(self, number: int) -> ArticleFull:
         """Return an article with its text. Raises NotFoundError."""
@@ -409,11 +415,13 @@ class Client:
         since: Day | None = None,
         until: Day | None = None,
         newspapers: Sequence[str] = (),
+        collections: Sequence[str] = (),
         new: bool = False,
     ) -> AskedRun:
         """Queue a run for the worker, unless the same run already waits or goes on."""
         days = {name: str(day) for name, day in (("since", since), ("until", until)) if day is not None}
-        body = {"profile": profile, **days, "newspapers": list(newspapers), "new": new}
+        units = {"newspapers": list(newspapers), "collections": list(collections)}
+        body = {"profile": profile, **days, **units, "new": new}
         return self._sent("POST", "/runs", body)
 
     def run_request(self, number: int) -> RunRequest:

@@ -1,6 +1,7 @@
 """Settings that declare default, range, unit, help and source in one place: those of passes, the options of reports."""
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
@@ -45,8 +46,9 @@ class Setting:
     maximum: float | None = None
     label: str = ""  # in forms; else the name of the field
     effect: SettingEffect = SettingEffect.OTHERS
-    # The values that a text may have.
+    # The values that a text may have, or a function that returns those that there are now, besides the default.
     choices: tuple[str, ...] = ()
+    offers: Callable[[], list[str]] | None = None
     # Whether forms show a slider, for a number in a small range.
     slider: bool = False
 
@@ -93,8 +95,9 @@ def _check(name: str, value: Any, kind: type[Any], declared: Setting) -> None:
         value = float(value)
     if type(value) is not kind:
         raise ConfigError(f"{name} is {value!r}; it must be of type {kind.__name__} ({declared.unit})", setting=name)
-    if declared.choices and value not in declared.choices:
-        raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(declared.choices)}", setting=name)
+    choices = declared.offers() if declared.offers and value else declared.choices
+    if choices and value not in choices:
+        raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(choices)}", setting=name)
     if declared.minimum is None or declared.maximum is None:
         return
     # Written so that NaN, which compares with nothing, is refused too.

@@ -115,6 +115,18 @@ urlpatterns = [
     path("newspapers/<int:newspaper_id>/settings/", newspapers.newspaper_settings, name="newspaper_settings"),
     path("newspapers/<int:newspaper_id>/rule/", newspapers.extraction_rule, name="extraction_rule"),
     path("newspapers/<int:newspaper_id>/rule/apply/", newspapers.extraction_rule_apply, name="extraction_rule_apply"),
+    path("newspapers/collections/", newspapers.collections, name="collections"),
+    path("newspapers/collections/new/", newspapers.collection_new, name="collection_new"),
+    path("newspapers/collections/<int:collection_id>/", newspapers.collection, name="collection"),
+    *(
+        path(
+            f"newspapers/collections/<int:collection_id>/{act}/",
+            newspapers.collection_change,
+            {"act": act},
+            f"collection_{act}",
+        )
+        for act in ("put", "take", "rename", "delete")
+    ),
     path("newspapers/merges/", newspapers.merges, name="newspaper_merges"),
     path("newspapers/merges/new/", newspapers.merge, name="newspaper_merge"),
     path("newspapers/merges/<int:merge_id>/undo/", newspapers.merge_undo, name="newspaper_merge_undo"),

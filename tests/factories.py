@@ -6,7 +6,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from articles.models import Article, Job, Newspaper
+from articles.models import Article, Collection, Job, Newspaper
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import Stored, store_articles
 from dedup.detection.clustering.questions import update_questions
@@ -27,6 +27,13 @@ from dedup.models import (
 from dedup.research.lessons import directions
 
 PASSWORD = "a-long-passphrase"  # noqa: S105 - of users that live as long as a test
+
+
+def make_collection(kind: str, name: str, *newspapers: Newspaper) -> Collection:
+    """Return a collection of these newspapers."""
+    made, _ = Collection.objects.get_or_create(kind=kind, name=name)
+    made.newspapers.add(*newspapers)
+    return made
 
 
 def store_article(incoming: IncomingArticle) -> Stored:

@@ -16,6 +16,7 @@ from articles.management.base import usage_error
 from articles.models import Newspaper
 from articles.numbers import read_number
 from articles.querysets import days_fault
+from articles.storage.collections import collections_named, newspapers_of
 from articles.storage.newspapers import newspapers_named
 
 MAX_WORKERS = 512
@@ -60,15 +61,16 @@ def chosen_days(options: Mapping[str, Any]) -> tuple[date | None, date | None]:
 
 
 def add_newspaper_option(parser: argparse.ArgumentParser) -> None:
-    """Add --newspaper, which chosen_newspapers reads."""
-    parser.add_argument(
-        "--newspaper",
-        dest="newspapers",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only articles of this newspaper (name or id); may be repeated",
-    )
+    """Add --newspaper and --collection, which chosen_newspapers reads."""
+    for unit, named in (("newspaper", "newspaper (name or id)"), ("collection", "collection of newspapers (name)")):
+        parser.add_argument(
+            f"--{unit}",
+            dest=f"{unit}s",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help=f"only articles of this {named}; may be repeated",
+        )
 
 
 def add_newspaper_arguments(parser: argparse.ArgumentParser, *, without: str) -> None:
@@ -79,8 +81,15 @@ def add_newspaper_arguments(parser: argparse.ArgumentParser, *, without: str) ->
 
 
 def chosen_newspapers(options: Mapping[str, Any]) -> list[Newspaper] | None:
-    """Return the newspapers that were named; None, for all, if none was. Raises UnknownNewspaperError."""
-    return newspapers_named(options["newspapers"]) if options["newspapers"] else None
+    """Return the newspapers that were named, alone or by a collection; None, for all, if none was.
+
+    Raises UnknownNewspaperError.
+    """
+    names, collections = options["newspapers"], options.get("collections")
+    if not names and not collections:
+        return None
+    of_collections = newspapers_of(collections_named(collections)) if collections else ()
+    return list(dict.fromkeys([*newspapers_named(names), *of_collections]))
 
 
 def chosen_newspaper_ids(options: Mapping[str, Any]) -> tuple[int, ...] | None:
@@ -90,7 +99,7 @@ def chosen_newspaper_ids(options: Mapping[str, Any]) -> tuple[int, ...] | None:
 
 
 def add_scope_options(parser: argparse.ArgumentParser) -> None:
-    """Add --newspaper, --since and --until, which chosen_scope reads."""
+    """Add --newspaper, --collection, --since and --until, which chosen_scope reads."""
     add_newspaper_option(parser)
     add_day_options(parser)
 

@@ -15,6 +15,7 @@ from articles.models.jobs import Job as Job
 from articles.models.jobs import RejectedRow as RejectedRow
 from articles.models.jobs import UploadedPart as UploadedPart
 from articles.models.newspapers import BoilerplateWeek as BoilerplateWeek
+from articles.models.newspapers import Collection as Collection
 from articles.models.newspapers import ExtractionRule as ExtractionRule
 from articles.models.newspapers import LearntParameter as LearntParameter
 from articles.models.newspapers import Newspaper as Newspaper

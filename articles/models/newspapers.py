@@ -130,16 +130,6 @@ class Newspaper(models.Model):
         validators=[MinValueValidator(1)],
         help_text="Counted from the day on which a page was fetched. Empty: for ever.",
     )
-    owner = models.CharField(
-        max_length=200,
-        **EMPTY_TEXT,
-        help_text="Who publishes it, such as a group of newspapers. Reports can group newspapers by owner.",
-    )
-    edition = models.CharField(
-        max_length=200,
-        **EMPTY_TEXT,
-        help_text="Which edition it is, such as Africa or weekend. Reports can group newspapers by edition.",
-    )
     extraction_rule = models.ForeignKey(
         "ExtractionRule",
         null=True,
@@ -171,6 +161,40 @@ class Newspaper(models.Model):
     def current(self) -> Newspaper:
         """The newspaper that has its articles now: itself, or the one it was merged into."""
         return self if self.merged_into is None else self.merged_into.current
+
+
+class Collection(models.Model):
+    """Newspapers that count as one wherever a newspaper can be chosen. Written by storage/collections.py.
+
+    A newspaper is in at most one collection of a kind, so that whatever counts by kind counts each newspaper once.
+    """
+
+    kind = models.CharField(
+        "what it groups by",
+        max_length=50,
+        help_text="Owner, edition, country, or a word of your own, such as paper or region. A newspaper is in at most "
+        "one collection of each kind.",
+    )
+    name = models.CharField(max_length=200, help_text="Such as the name of the owner or of the country.")
+    newspapers = models.ManyToManyField(Newspaper, related_name="collections", help_text="Those that belong to it.")
+
+    class Meta:
+        ordering = ["kind", "name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind", "name"],
+                name="collection_once",
+                violation_error_message="There is a collection of this kind and name already.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.kind})"
+
+    @property
+    def unit(self) -> int:
+        """Its number where that of a newspaper could stand, too: below zero."""
+        return -self.pk
 
 
 class NewspaperAlias(models.Model):

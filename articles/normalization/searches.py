@@ -2,7 +2,8 @@
 
 All words must be there, in any form that the language of the article gives them. `"ferry line"` is a phrase, `econom*`
 the beginning of a word, `headline:ferry` a word of the headline. `-port` or `NOT port` excludes, `OR` stands between
-alternatives, and brackets group. `newspaper:`, `language:`, `after:` and `before:` narrow the articles as a whole.
+alternatives, and brackets group. `newspaper:`, `collection:`, `language:`, `after:` and `before:` narrow the
+articles as a whole.
 """
 
 import datetime
@@ -18,7 +19,7 @@ _MOST_BRACKETS = 20
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<closed>\))|(?P<minus>-)?(?:(?P<opened>\()
-    |(?:(?P<field>headline|newspaper|language|after|before):)?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s()"]+))))""",
+    |(?:(?P<field>headline|newspaper|collection|language|after|before):)?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s()"]+))))""",
     re.VERBOSE | re.IGNORECASE,
 )
 _QUOTES = str.maketrans("“”„«»＂", '""""""')
@@ -38,12 +39,13 @@ class SearchError(ValueError):
 class WordSearch:
     """What is searched for: `words` as to_tsquery reads them, empty if there are none; and what narrows the articles.
 
-    `after` is the first day, `before` the day after the last one; None: no bound.
+    `newspapers` are names, each of a "newspaper" or a "collection"; any of them will do. `after` is the first day,
+    `before` the day after the last one; None: no bound.
     """
 
     words: str = ""
-    newspapers: list[str] = field(default_factory=list)
-    but_newspapers: list[str] = field(default_factory=list)
+    newspapers: list[tuple[str, str]] = field(default_factory=list)
+    but_newspapers: list[tuple[str, str]] = field(default_factory=list)
     languages: list[str] = field(default_factory=list)
     after: datetime.date | None = None
     before: datetime.date | None = None
@@ -132,10 +134,10 @@ class _Reader:
 
     def _narrow(self, token: re.Match[str]) -> None:
         name, value = token["field"].lower(), (token["phrase"] or token["word"] or "").strip()
-        if self._depth or (token["minus"] and name != "newspaper"):
+        if self._depth or (token["minus"] and name not in ("newspaper", "collection")):
             raise SearchError(f"{name}: narrows the whole search; write it without brackets and without a minus.")
-        if name == "newspaper":
-            (self._found.but_newspapers if token["minus"] else self._found.newspapers).append(value)
+        if name in ("newspaper", "collection"):
+            (self._found.but_newspapers if token["minus"] else self._found.newspapers).append((name, value))
         elif name == "language":
             self._found.languages.append(value.lower())
         else:

@@ -50,14 +50,16 @@ class Carried:
     """The changes that a merge makes to the newspaper that stays.
 
     `added`: values added to its lists, by field. `replaced`: the old and the new value, by field. `parameters` and
-    `sentences`: the ids of the learnt parameters and the whitelisted sentences that move to it. `learnt_affixes`:
-    its own before the merge. `left` names the sources that it cannot take over.
+    `sentences`: the ids of the learnt parameters and the whitelisted sentences that move to it. `collections`: the ids
+    of those that it joins. `learnt_affixes`: its own before the merge. `left` names the sources that it cannot take
+    over.
     """
 
     added: dict[str, list[str]] = field(default_factory=dict)
     replaced: dict[str, list[Any]] = field(default_factory=dict)
     parameters: list[int] = field(default_factory=list)
     sentences: list[int] = field(default_factory=list)
+    collections: list[int] = field(default_factory=list)
     learnt_affixes: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
@@ -202,11 +204,13 @@ def _carried(merged: Newspaper, into: Newspaper) -> Carried:
     if merged.crawl and not into.crawl and gets_sources:
         replaced["crawl"] = [False, True]
     whitelisted = WhitelistedSentence.objects.filter(newspaper=into).values("digest")
+    kinds = into.collections.order_by().values("kind")
     return Carried(
         added={name: values for name, values in added.items() if values},
         replaced=replaced,
         parameters=list(merged.learnt_parameters.exclude(name__in=refused).values_list("pk", flat=True)),
         sentences=list(merged.whitelisted_sentences.exclude(digest__in=whitelisted).values_list("pk", flat=True)),
+        collections=list(merged.collections.exclude(kind__in=kinds).values_list("pk", flat=True)),
         learnt_affixes=into.learnt_affixes,
         left=left,
     )
@@ -243,6 +247,7 @@ def _carry(carried: Carried, into: Newspaper) -> None:
         setattr(into, name, value)
     LearntParameter.objects.filter(pk__in=carried.parameters).update(newspaper=into)
     WhitelistedSentence.objects.filter(pk__in=carried.sentences).update(newspaper=into)
+    into.collections.add(*carried.collections)
 
 
 def _give_back(carried: Carried, merged: Newspaper, into: Newspaper) -> None:
@@ -252,6 +257,7 @@ def _give_back(carried: Carried, merged: Newspaper, into: Newspaper) -> None:
     for name, (before, after) in carried.replaced.items():
         if getattr(into, name) == after:
             setattr(into, name, before)
+    into.collections.remove(*carried.collections)
     own = merged.learnt_parameters.values("name")
     parameters = LearntParameter.objects.filter(pk__in=carried.parameters, newspaper=into)
     parameters.exclude(name__in=own).update(newspaper=merged)

@@ -5,7 +5,7 @@ An article is found in every form that its language gives a word, by PostgreSQL'
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -16,7 +16,7 @@ from django.db.models import Func, Max, Q, QuerySet, Value
 from django.db.models.functions import Left
 
 from articles.grouping import by_key
-from articles.models import Article, ArticleWords
+from articles.models import Article, ArticleWords, Newspaper
 from articles.normalization.searches import UNSEPARATED, SearchError, WordSearch, characters_apart, read_search
 from articles.querysets import executed, fetched, given
 from articles.storage.ingest import newest_revision
@@ -153,10 +153,16 @@ def _language_of(reading: str) -> str:
     return _OTHER if reading == BY_CHARACTERS else reading
 
 
+_OF_NAME: dict[str, Callable[[str], Q]] = {
+    "newspaper": lambda name: Q(newspaper__name__icontains=name),
+    "collection": lambda name: Q(newspaper__in=Newspaper.objects.filter(collections__name__icontains=name)),
+}
+
+
 def narrowed_to(search: WordSearch) -> Q:
-    """Return the condition of a search for newspapers, languages and days of articles."""
+    """Return the condition of a search for newspapers, collections, languages and days of articles."""
     named, but = (
-        reduce(or_, (Q(newspaper__name__icontains=name) for name in names), Q())
+        reduce(or_, (_OF_NAME[field](name) for field, name in names), Q())
         for names in (search.newspapers, search.but_newspapers)
     )
     bounds = given(date__gte=search.after, date__lt=search.before, language__in=search.languages or None)

@@ -17,7 +17,7 @@ from articles.storage.ingest import Stored, store_articles
 from dedup.api.auth import READS, STORES
 from dedup.api.problems import refused
 from dedup.api.requests import Body, Number, Page, PageQuery, Text, page_of, refuse_unknown
-from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row, filtered, filtering
+from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row, filtered, filtering, in_collections
 from dedup.review.queries.articles import matching, stored_under
 from dedup.rows.articles import ARTICLE
 
@@ -31,6 +31,7 @@ class ArticleQuery(PageQuery):
     """Which articles to list."""
 
     newspaper: Text | None = Field(None, max_length=200, description="The name of a newspaper.")
+    collection: Text | None = Field(None, max_length=260, description="The name of a collection of newspapers.")
     q: Text | None = Field(None, max_length=MAX_CHARACTERS, description="A search, as on the page of articles.")
 
 
@@ -80,6 +81,8 @@ def list_articles(request: HttpRequest, query: Query[ArticleQuery]) -> Page[Any]
     if query.newspaper is not None:
         named = Newspaper.objects.in_use().filter(name=query.newspaper)
         rows = rows.filter(newspaper_id__in=list(named.values_list("pk", flat=True)))
+    if query.collection is not None:
+        rows = rows.filter(newspaper__in=[paper.pk for paper in in_collections("query/collection", [query.collection])])
     if query.q is not None:
         try:
             rows = matching(rows, query.q)

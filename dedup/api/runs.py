@@ -12,7 +12,7 @@ from articles.querysets import days_fault
 from dedup.api.auth import READS, RUNS, TokenRequest
 from dedup.api.problems import refused
 from dedup.api.requests import Body, Day, Number, Page, PageQuery, Text, page_of
-from dedup.api.shapes import RequestRow, RunRow, request_row, run_row
+from dedup.api.shapes import RequestRow, RunRow, in_collections, request_row, run_row
 from dedup.detection.runs.profiles import ProfileError, configs_of, default_profile, enabled, profile_named
 from dedup.detection.runs.requests import Wanted, request_run
 from dedup.models import DetectionRun, Profile
@@ -28,6 +28,7 @@ class NewRun(Body):
     since: Day | None = None
     until: Day | None = None
     newspapers: list[Text] = Field([], max_length=1000, description="Their names; none: all.")
+    collections: list[Text] = Field([], max_length=1000, description="Names of collections of newspapers, as well.")
     new: StrictBool = Field(False, description="Compare only articles that are new or have changed.")
 
     @model_validator(mode="after")
@@ -61,7 +62,8 @@ def read_run(request: HttpRequest, run_id: Number) -> dict[str, Any]:
 @router.post("", auth=RUNS, response={202: AskedRun}, summary="Ask for a run", url_name="list_runs")
 def ask_for_run(request: TokenRequest, body: NewRun, response: HttpResponse) -> AskedRun:
     """Queue a run for the worker, unless the same run already waits or goes on."""
-    wanted = Wanted(_profile(body.profile), body.since, body.until, _newspapers(body.newspapers), body.new)
+    newspapers = {*_newspapers(body.newspapers), *in_collections("body/collections", body.collections)}
+    wanted = Wanted(_profile(body.profile), body.since, body.until, sorted(newspapers, key=str), body.new)
     asked, queued = request_run(wanted, user=request.auth.owner)
     if isinstance(asked, DetectionRun):
         response["Location"] = f"/api/v1/runs/{asked.pk}"

@@ -1,6 +1,6 @@
 """The shapes of the API, made of the declared columns: the rows that programs read, and the filters of its lists."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, cast
 
@@ -8,6 +8,10 @@ from django.db.models import QuerySet
 from ninja import Schema
 from pydantic import Field, create_model
 
+from articles.models import Newspaper
+from articles.storage.collections import collections_named, newspapers_of
+from articles.storage.newspapers import UnknownNewspaperError
+from dedup.api.problems import refused
 from dedup.api.requests import Day, Number, Text
 from dedup.models import Delivery, DetectionRun, Profile, Webhook
 from dedup.rows.articles import ARTICLE
@@ -77,6 +81,14 @@ def filtered(queryset: AnyRows, rows: Rows, query: Schema) -> AnyRows:
         if (value := getattr(query, found.name or column.name)) is not None:
             queryset = queryset.filter(found.condition(column, value))
     return queryset
+
+
+def in_collections(where: str, names: Sequence[str]) -> QuerySet[Newspaper]:
+    """Return the newspapers of the collections with these names. Raises ProblemError, 422, for an unknown name."""
+    try:
+        return newspapers_of(collections_named(names))
+    except UnknownNewspaperError as error:
+        raise refused(where, str(error)) from error
 
 
 # What only the API lists.

@@ -8,9 +8,10 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from articles.forms import StyledForm, style
-from articles.models import Newspaper
+from articles.models import Collection, Newspaper
 from articles.normalization.text import normalize_text
 from articles.numbers import MAX_NUMBER, read_number
+from articles.storage.collections import known_kinds
 from articles.storage.search_index import checked
 from dedup.answers import CHOICES, Answer
 from dedup.declarations import Setting, Settings, make_config, option_name, settings_of
@@ -23,7 +24,7 @@ from dedup.reports.base import Report
 from dedup.review.answers.batches import ANSWERS, SAMPLES
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS
-from dedup.rows.filtering import DayInput, SearchField
+from dedup.rows.filtering import DayInput, SearchField, UnitsField
 
 _OUTDATED = "This page is out of date. Reload it and decide again."
 
@@ -133,12 +134,24 @@ class SliderInput(forms.NumberInput):
         super().__init__({"class": "form-range"} | (attrs or {}))
 
 
+class KindField(forms.ChoiceField):
+    """A choice of the kind of collections of which each counts as one newspaper; empty: none does."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(choices=self._kinds, required=False, **given)
+
+    def _kinds(self) -> list[tuple[str, str]]:
+        return [("", "each newspaper by itself"), *((kind, f"those by {kind}") for kind in known_kinds())]
+
+
 def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting, value: Any) -> forms.Field:
     """Return the form field of a declared setting."""
     label = declared.label or option_name(setting).replace("_", " ").capitalize()
     common: dict[str, Any] = {"label": label, "initial": value}
     if isinstance(field.default, bool):
         return forms.BooleanField(required=False, help_text=declared.help, **common)
+    if declared.offers:
+        return KindField(help_text=declared.help, **common)
     if declared.choices:
         choices = [(choice, choice) for choice in declared.choices]
         return forms.ChoiceField(choices=choices, help_text=declared.help, **common)
@@ -196,11 +209,8 @@ class ScopeForm(StyledForm):
         widget=DayInput(),
         help_text="Both days are included. If empty: to the last day.",
     )
-    newspapers = forms.ModelMultipleChoiceField(
-        Newspaper.objects.in_use(),
-        required=False,
-        widget=forms.SelectMultiple(attrs={"size": 8}),
-        help_text="If none is chosen: all newspapers.",
+    newspapers = UnitsField(
+        required=False, widget=forms.SelectMultiple(attrs={"size": 8}), help_text="If none is chosen: all newspapers."
     )
 
     def clean(self) -> None:
@@ -242,6 +252,30 @@ class MergeForm(StyledForm):
         label="Into this one",
         help_text="It stays, with its own name and settings.",
     )
+
+
+class CollectionForm(forms.ModelForm[Collection]):
+    """The name of a collection and, of a new one, its kind."""
+
+    class Meta:
+        model = Collection
+        fields = ("kind", "name")
+        widgets = {"kind": forms.TextInput(attrs={"list": "kinds", "autocomplete": "off"})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["kind"].disabled = self.instance.pk is not None
+        style(self.fields.values())
+
+    def clean_kind(self) -> str:
+        """Return the kind as all write it."""
+        return " ".join(self.cleaned_data["kind"].lower().split())
+
+
+class MembersForm(StyledForm):
+    """Newspapers to put into a collection, or to take out."""
+
+    newspapers = forms.ModelMultipleChoiceField(Newspaper.objects.in_use())
 
 
 class TokenForm(StyledForm):

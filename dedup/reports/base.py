@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, LiteralString, TypeVar
 
-from dedup.declarations import Settings
+from articles.storage.collections import known_kinds
+from dedup.declarations import Settings, setting
 from dedup.detection.runs.scope import Scope
 from dedup.models.base import read_rows
 from dedup.reports.columns import Table, tables_of
@@ -119,6 +120,22 @@ class Report(ABC):
     def files(self, result: Any) -> Sequence[File]:  # noqa: ARG002 - few reports have any
         """Return what the report gives besides its tables."""
         return ()
+
+
+# Of options that group newspapers.
+COLLECTIONS = "the collections that admins make"
+
+
+def together() -> Any:
+    """Declare the option by which the newspapers of a collection count as one."""
+    return setting(
+        "",
+        label="Collections that count as one",
+        help="Count the newspapers of each collection of this kind as one: owner, edition, country or another.",
+        unit="a kind of collections",
+        offers=known_kinds,
+        source=COLLECTIONS,
+    )
 
 
 # ---- what several reports count ----------------------------------------------------------------------

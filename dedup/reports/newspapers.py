@@ -1,7 +1,7 @@
-"""The report on newspapers: the articles and duplicates of each, or of each owner or edition."""
+"""The report on newspapers: the articles and duplicates of each, or of each collection of them."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any
@@ -10,21 +10,27 @@ from django.db.models import Count, Max, Min
 
 from articles.models import Article
 from articles.numbers import counted
+from articles.storage.collections import names_by
 from dedup.declarations import Settings, setting
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report
+from dedup.reports.base import COLLECTIONS, Chart, Report, together
 from dedup.reports.columns import Table, column, drawn, share_of
 from dedup.reports.drawing import MOST_BARS, stacked
-
-_SOURCE = "set in the settings of each newspaper"
 
 
 @dataclass(frozen=True, slots=True)
 class NewspapersOptions(Settings):
-    """By what newspapers are grouped; by both, each edition of an owner is a group."""
+    """By what newspapers are grouped; by several kinds, each edition of an owner, for example, is a group."""
 
-    by_owner: bool = setting(False, help="Count the newspapers of one owner together.", source=_SOURCE)
-    by_edition: bool = setting(False, help="Count the newspapers of one edition together.", source=_SOURCE)
+    by_owner: bool = setting(False, help="Count the newspapers of one owner together.", source=COLLECTIONS)
+    by_edition: bool = setting(False, help="Count the newspapers of one edition together.", source=COLLECTIONS)
+    together: str = together()
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of the collections that are counted."""
+        chosen = {"owner": self.by_owner, "edition": self.by_edition, self.together: bool(self.together)}
+        return [kind for kind, is_chosen in chosen.items() if is_chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +51,16 @@ class NewspaperCounts:
 
 
 class NewspapersReport(Report, name="newspapers", label="Newspapers", page="Newspapers", options=NewspapersOptions):
-    """Counts the articles and duplicates of each newspaper, or of each owner or edition."""
+    """Counts the articles and duplicates of each newspaper, or of each collection of them."""
 
     def result(self, scope: Scope, options: NewspapersOptions) -> list[NewspaperCounts]:
         """Count the stored articles, and those in the clusters of the last run."""
         articles = Article.objects.in_scope(**scope.bounds()).order_by()
         # An article is in one cluster at most, so neither join multiplies the rows.
-        rows = articles.values_list("newspaper__name", "newspaper__owner", "newspaper__edition").annotate(
+        rows = articles.values_list("newspaper", "newspaper__name").annotate(
             Count("pk"), Min("date"), Max("date"), Count("membership"), Count("kept_by")
         )
-        return grouped(rows, options)
+        return grouped(rows, [names_by(kind) for kind in options.kinds])
 
     def tables(self, result: list[NewspaperCounts]) -> list[Table]:
         """Return the counts."""
@@ -84,16 +90,16 @@ class NewspapersReport(Report, name="newspapers", label="Newspapers", page="News
         )
 
 
-def grouped(rows: Iterable[tuple[Any, ...]], options: NewspapersOptions) -> list[NewspaperCounts]:
+def grouped(rows: Iterable[tuple[Any, ...]], named: Sequence[Mapping[int, str]]) -> list[NewspaperCounts]:
     """Return the counts by group, the group with most articles first. A newspaper without one is a group of its own.
 
-    A row is a newspaper's name, owner and edition, its articles, their first and last day, and those of them that are
-    in clusters and that represent one.
+    A row is a newspaper's id and name, its articles, their first and last day, and those of them that are in clusters
+    and that represent one. `named` are names of groups, by the ids of their newspapers.
     """
     groups: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
-    for newspaper, owner, edition, *counts in rows:
-        group = (owner if options.by_owner else "", edition if options.by_edition else "")
-        groups[", ".join(filter(None, group)) or newspaper].append(tuple(counts))
+    for newspaper, name, *counts in rows:
+        group = ", ".join(names[newspaper] for names in named if newspaper in names)
+        groups[group or name].append(tuple(counts))
     found = []
     for name, newspapers in groups.items():
         articles, first, last, clustered, kept = zip(*newspapers, strict=True)

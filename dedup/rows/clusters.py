@@ -12,7 +12,7 @@ import django_filters as filters
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Greatest, Least
 
-from articles.models import Article, Newspaper
+from articles.models import Article
 from articles.paging import COUNT_CEILING, DEAR_CEILING
 from articles.querysets import LONG_TEXTS
 from dedup.detection.lineage.articles import Edge, Lineage, LineageArticle
@@ -24,7 +24,7 @@ from dedup.review.queries.stories import having, in_several_newspapers
 from dedup.rows.articles import ARTICLE, PUBLISHED
 from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
 from dedup.rows.files import Export, in_batches
-from dedup.rows.filtering import ListFilter, SearchedFilter, filters_of, newspaper_filter
+from dedup.rows.filtering import ListFilter, SearchedFilter, Unit, filters_of, newspaper_filter
 
 _article = ARTICLE.api_values()
 _SIZE = Filter("size_from", "gte", "Minimum articles", "With so many articles or more.", least=2, most=2**31 - 1)
@@ -106,8 +106,8 @@ class ClusterFilter(ListFilter):
         empty_label="any",
     )
 
-    def by_newspaper(self, queryset: ClusterQuerySet, _name: str, value: Newspaper) -> ClusterQuerySet:
-        members = Article.objects.filter(membership__cluster=OuterRef("pk"), newspaper=value)
+    def by_newspaper(self, queryset: ClusterQuerySet, _name: str, value: Unit) -> ClusterQuerySet:
+        members = Article.objects.filter(membership__cluster=OuterRef("pk"), newspaper__in=value)
         return queryset.filter(Exists(members))
 
 
@@ -148,7 +148,7 @@ class StoryFilter(SearchedFilter):
     """Filters stories by words, newspaper, day and number of newspapers; any of their articles counts."""
 
     newspaper = newspaper_filter(
-        method=lambda stories, _name, paper: having(stories, Article.objects.filter(newspaper=paper))
+        method=lambda stories, _name, unit: having(stories, Article.objects.filter(newspaper__in=unit))
     )
     papers = filters.ChoiceFilter(
         choices=[("2", "two or more"), ("3", "three or more"), ("5", "five or more")],

@@ -4,8 +4,8 @@ And the filters of lists that only pages have: series, dense groups, repeated se
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import django_filters as filters
 from django import forms
@@ -16,8 +16,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from articles.boilerplate.rules import monday_of
-from articles.models import Newspaper, RepeatedSentence
+from articles.grouping import by_key
+from articles.models import Collection, Newspaper, RepeatedSentence
 from articles.normalization.searches import SearchError, read_search
+from articles.numbers import read_number
+from articles.storage.collections import newspapers_of
 from dedup.models import DenseGroup, GroupMember, SecondReading
 from dedup.review.readings.second_readings import in_dispute
 from dedup.rows.columns import Column, ColumnType, Filter, Place, Rows
@@ -47,6 +50,10 @@ class Choice(forms.Select):
             flatatt(self.build_attrs(self.attrs, attrs)),
             format_html_join("", '<option value="{}"{}>{}</option>', options),
         )
+
+    def use_required_attribute(self, initial: Any) -> bool:  # noqa: ARG002
+        """Return False; Django would look at the first option, for which all are read."""
+        return False
 
 
 class ListFilter(filters.FilterSet):
@@ -154,18 +161,73 @@ def _field(column: Column, found: Filter) -> filters.Filter:
     return filters.NumberFilter(min_value=found.least, max_value=found.most, **common)
 
 
-def newspaper_filter(**given: Any) -> filters.ModelChoiceFilter:
-    """Return the filter by newspaper."""
-    return filters.ModelChoiceFilter(queryset=newspapers, label="Newspaper", empty_label="any newspaper", **given)
-
-
 def read_together(queryset: QuerySet[Any], _name: str, _value: Any) -> QuerySet[Any]:
     """Leave the rows unchanged: `filter_queryset` reads this field together with others."""
     return queryset
 
 
-def newspapers(*_args: Any) -> QuerySet[Newspaper]:
-    return Newspaper.objects.in_use().only("name")
+# ---- newspapers, and collections of them -------------------------------------------------------------
+
+
+# A newspaper or a collection, as the ids of its newspapers.
+Unit: TypeAlias = frozenset[int]
+
+
+def _units() -> list[tuple[Any, str]]:
+    collections = [(collection.unit, str(collection)) for collection in Collection.objects.all()]
+    return collections + list(Newspaper.objects.in_use().values_list("pk", "name"))
+
+
+def units_of(values: Sequence[Any]) -> list[Unit]:
+    """Return the units of these numbers; that of a collection is below zero. Raises ValidationError."""
+    numbers = by_key((text.startswith("-"), read_number(text.removeprefix("-")) or 0) for text in map(str, values))
+    newspapers = Newspaper.objects.in_use().filter(pk__in=numbers[False]).values_list("pk", flat=True)
+    collections = Collection.objects.filter(pk__in=numbers[True])
+    found = [Unit([pk]) for pk in newspapers]
+    found += [Unit(newspapers_of([row]).values_list("pk", flat=True)) for row in collections]
+    if len(found) < len(set(values)):
+        raise forms.ValidationError("Choose newspapers or collections of the list; one that you chose is gone.")
+    return found
+
+
+class UnitField(forms.ChoiceField):
+    """A choice of a newspaper or a collection; its value is a Unit, or None."""
+
+    def __init__(self, *, empty_label: str, **given: Any) -> None:
+        super().__init__(choices=lambda: [("", empty_label), *_units()], **given)
+
+    def clean(self, value: Any) -> Unit | None:
+        """Return what was chosen."""
+        return units_of([value])[0] if value else None
+
+
+class UnitsField(forms.MultipleChoiceField):
+    """A choice of newspapers and collections; its value are their newspapers, each once, by name."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(choices=_units, **given)
+
+    def clean(self, value: Any) -> list[Newspaper]:
+        """Return the newspapers that were chosen; none if nothing was."""
+        chosen = units_of(value or ())
+        if not all(chosen):  # none at all would mean all newspapers
+            raise forms.ValidationError("A collection that you chose is empty. Put newspapers in on its page.")
+        return list(Newspaper.objects.filter(pk__in=Unit().union(*chosen)))
+
+
+class UnitFilter(filters.Filter):
+    """The filter by a newspaper, or by a collection of them."""
+
+    field_class = UnitField
+
+    def filter(self, qs: QuerySet[Any], value: Unit | None) -> QuerySet[Any]:
+        """Return the rows of the newspapers."""
+        return qs if value is None else qs.filter(**{f"{self.field_name}__in": value})
+
+
+def newspaper_filter(label: str = "Newspaper", **given: Any) -> UnitFilter:
+    """Return the filter by newspaper."""
+    return UnitFilter(label=label, empty_label="any newspaper", **given)
 
 
 # ---- lists that only pages have ----------------------------------------------------------------------
@@ -196,8 +258,9 @@ class GroupFilter(ListFilter):
     size_from = filters.NumberFilter("size", "gte", label="Minimum articles", min_value=2, max_value=10**9)
     ruled = _ruled()
 
-    def by_newspaper(self, queryset: QuerySet[DenseGroup], _name: str, value: Newspaper) -> QuerySet[DenseGroup]:
-        return queryset.filter(Exists(GroupMember.objects.filter(group=OuterRef("pk"), article__newspaper=value)))
+    def by_newspaper(self, queryset: QuerySet[DenseGroup], _name: str, value: Unit) -> QuerySet[DenseGroup]:
+        members = GroupMember.objects.filter(group=OuterRef("pk"), article__newspaper__in=value)
+        return queryset.filter(Exists(members))
 
 
 class BoilerplateFilter(ListFilter):

@@ -10,7 +10,7 @@ from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.functional import cached_property
 
-from articles.models import Article, Newspaper
+from articles.models import Article
 from articles.paging import COUNT_CEILING, DEAR_CEILING
 from articles.querysets import given, texts_of
 from dedup.detection.passes import PASSES
@@ -28,9 +28,9 @@ from dedup.rows.filtering import (
     DayInput,
     ListFilter,
     SearchFilter,
+    Unit,
     filters_of,
     newspaper_filter,
-    newspapers,
     read_together,
 )
 
@@ -193,9 +193,7 @@ class PairFilter(ListFilter):
     score_from = _score("Score from")
     score_to = _score("Score to")
     newspaper = newspaper_filter(method=read_together)
-    other = filters.ModelChoiceFilter(
-        queryset=newspapers, method=read_together, label="Other newspaper", empty_label="any newspaper"
-    )
+    other = newspaper_filter("Other newspaper", method=read_together)
     date_from = filters.DateFilter(method=read_together, label="Published from", widget=DayInput())
     date_to = filters.DateFilter(method=read_together, label="Published to", widget=DayInput())
     q = SearchFilter(method=read_together, label="Words of an article")
@@ -354,26 +352,27 @@ def _in_state(pairs: PairQuerySet, state: str | None) -> PairQuerySet:
     return pairs if state == ANY else pairs.filter(state=state)
 
 
-def _between(pairs: PairQuerySet, one: Newspaper | None, other: Newspaper | None) -> PairQuerySet:
-    """Return the pairs with an article of each newspaper that is given; with both of one, if they are the same."""
-    either_way = given(left__newspaper=one, right__newspaper=other) | given(left__newspaper=other, right__newspaper=one)
-    return pairs.filter(either_way)
+def _between(pairs: PairQuerySet, one: Unit | None, other: Unit | None) -> PairQuerySet:
+    """Return the pairs with an article of each unit that is given; with both of one, if they are the same."""
+    one_way = given(left__newspaper__in=one, right__newspaper__in=other)
+    return pairs.filter(one_way | given(left__newspaper__in=other, right__newspaper__in=one))
 
 
-def _few_between(one: Newspaper | None, other: Newspaper | None) -> PairQuerySet | None:
-    """Return what _between returns if one of the newspapers has few articles, else None."""
-    chosen = {newspaper for newspaper in (one, other) if newspaper}
+def _few_between(one: Unit | None, other: Unit | None) -> PairQuerySet | None:
+    """Return what _between returns if one of the units has few articles, else None."""
+    chosen = {unit for unit in (one, other) if unit is not None}
     # Two newspapers have few pairs, even if each has many articles.
     most = MOST_IDS_OF_TWO if one and other else MOST_IDS
-    known = [ids_of(Article.objects.filter(newspaper=newspaper), most=most) for newspaper in chosen]
+    known = [ids_of(Article.objects.filter(newspaper__in=unit), most=most) for unit in chosen]
     few = [ends for ends in known if ends is not None]
     if not few:
         return None
     if one == other:
         return Pair.objects.filter(IsAnyOf("left", few[0]), IsAnyOf("right", few[0]))
-    # No article is of two newspapers, so a pair with one of each has no other.
     pairs = Pair.objects.filter(*map(_has_one_of, few))
-    return pairs if len(few) == len(chosen) else _between(pairs, one, other)
+    # Without a newspaper that is of both units, a pair with an article of each has no other.
+    is_whole = len(few) == len(chosen) and (not one or not other or one.isdisjoint(other))
+    return pairs if is_whole else _between(pairs, one, other)
 
 
 def _has_one_of(articles: IdArray) -> Q:

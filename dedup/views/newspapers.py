@@ -1,4 +1,4 @@
-"""The pages of newspapers: settings, merging them, and the extraction rule of one, tried on stored pages and saved."""
+"""The pages of newspapers: settings, merges, collections, and the extraction rule of one, tried on stored pages."""
 
 from typing import Any
 
@@ -10,22 +10,32 @@ from articles.extraction.rules import FIELDS, MAX_SELECTORS
 from articles.extraction.trial import TrialError
 from articles.forms import SettingsForm
 from articles.jobs.attached_copies import request_separation
-from articles.models import AttachedCopy, Newspaper
+from articles.models import AttachedCopy, Collection, Newspaper
 from articles.models import ExtractionRule as SavedRule
 from articles.normalization.logins import without_login
 from articles.numbers import counted, read_number
 from articles.paging import page_of
+from articles.storage.collections import (
+    MOST_FOUND,
+    collections_counted,
+    delete_collection,
+    known_kinds,
+    newspapers_of,
+    newspapers_to_put,
+    put_or_take,
+    save_collection,
+)
 from articles.storage.extraction_rules import RuleError, rule_of, save_rule, selectors_of
 from articles.storage.newspaper_merges import MergeError
 from articles.storage.reextraction import outdated_texts
 from dedup.detection.runs.requests import request_reextraction
 from dedup.detection.runs.starting import RunActiveError
-from dedup.forms.base import MergeForm
+from dedup.forms.base import CollectionForm, MembersForm, MergeForm
 from dedup.forms.profiles import ExtractionRuleForm
 from dedup.models import Profile, ProfileRule
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
 from dedup.review.rules.trials import try_on_pages
-from dedup.views.requests import EditorRequest, decision_view, faults_of, refusals, say
+from dedup.views.requests import EditorRequest, decision_view, faults_of, reasons_of, refusals, say
 
 
 def newspaper_settings(request: EditorRequest, newspaper_id: int) -> HttpResponse:
@@ -83,6 +93,49 @@ def merge_undo(request: EditorRequest, merge_id: int) -> HttpResponse:
     with refusals(request, MergeError, RunActiveError, text="Nothing was undone: {}."):
         messages.success(request, undo_merge(get_object_or_404(merges_made(), pk=merge_id), user=request.user))
     return redirect("newspaper_merges")
+
+
+def collections(request: HttpRequest) -> HttpResponse:
+    """List the collections, with their newspapers and articles."""
+    context = {"rows": collections_counted(), "form": CollectionForm(), "kinds": known_kinds()}
+    return render(request, "newspapers/collections.html", context)
+
+
+@decision_view("collections")
+def collection_new(request: EditorRequest) -> HttpResponse:
+    """Make a collection."""
+    form = CollectionForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, f"Nothing was made. {' '.join(reasons_of(form))}")
+        return redirect("collections")
+    save_collection(form.instance, user=request.user)
+    return redirect("collection", form.instance.pk)
+
+
+def collection(request: HttpRequest, collection_id: int) -> HttpResponse:
+    """Show the newspapers of a collection, and those that a search finds, to be put in."""
+    shown, typed = get_object_or_404(Collection, pk=collection_id), request.GET.get("q", "").replace("\0", "").strip()
+    found = newspapers_to_put(shown, typed) if typed else []
+    context = {"collection": shown, "form": CollectionForm(instance=shown), "newspapers": newspapers_of([shown])}
+    return render(request, "newspapers/collection.html", context | {"typed": typed, "found": found, "most": MOST_FOUND})
+
+
+@decision_view("collection", "collection_id")
+def collection_change(request: EditorRequest, collection_id: int, act: str) -> HttpResponse:
+    """Put newspapers into a collection, take them out, rename it, or delete it."""
+    shown = get_object_or_404(Collection, pk=collection_id)
+    if act == "delete":
+        delete_collection(shown, user=request.user)
+        messages.success(request, f"The collection {shown} is deleted. Its newspapers stay.")
+        return redirect("collections")
+    form = CollectionForm(request.POST, instance=shown) if act == "rename" else MembersForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, f"Nothing was changed. {' '.join(reasons_of(form))}")
+    elif act == "rename":
+        save_collection(shown, user=request.user)
+    elif moved := put_or_take(shown, form.cleaned_data["newspapers"], put=act == "put", user=request.user):
+        messages.success(request, f"{counted(moved, 'newspaper')} left another collection by {shown.kind}.")
+    return redirect("collection", collection_id)
 
 
 def extraction_rule(request: EditorRequest, newspaper_id: int) -> HttpResponse:

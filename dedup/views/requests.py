@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Model, QuerySet
-from django.forms import Form
+from django.forms import BaseForm, Form
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -184,7 +184,7 @@ def note_of(request: HttpRequest, otherwise: str = "") -> dict[str, Any]:
     return {"note": note or otherwise, "note_length": MAX_NOTE_CHARACTERS}
 
 
-def reasons_of(form: Form) -> list[str]:
+def reasons_of(form: BaseForm) -> list[str]:
     """Return what is wrong with a form, a sentence for each error."""
     return [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
 

@@ -250,6 +250,13 @@ FROM dedup_detectionrun
 WHERE (state = 'running') <> (finished_at IS NULL) OR finished_at < started_at
 """
 
+_COLLECTIONS_SQL: LiteralString = """
+SELECT format('newspaper %s is in %s collections of the kind %s', place.newspaper_id, count(*), collection.kind)
+FROM articles_collection_newspapers AS place
+JOIN articles_collection AS collection ON collection.id = place.collection_id
+GROUP BY place.newspaper_id, collection.kind HAVING count(*) > 1
+"""
+
 INVARIANTS = (
     Invariant("forms", "The normalised forms of articles are those that the rules give today.", _forms, _RENORMALIZE),
     Invariant("urls", "The keys and forms of URLs are those that the rules give today.", _urls, _RENORMALIZE),
@@ -258,6 +265,12 @@ INVARIANTS = (
     Invariant("pages", "Every kept page can be unpacked.", _pages),
     Invariant("revisions", "No two articles share a revision.", by(_REVISIONS_SQL)),
     Invariant("merged", "A merged newspaper has no articles.", by(_MERGED_SQL), "Undo the merge and merge it again."),
+    Invariant(
+        "collections",
+        "A newspaper is in at most one collection of a kind.",
+        by(_COLLECTIONS_SQL),
+        "Take it out of all but one on the page Collections.",
+    ),
     Invariant("merges", "Newspapers are merged as the last merge says.", by(_MERGES_SQL)),
     Invariant("later-versions", "The later versions of an article are numbered without a gap.", by(_VERSIONS_SQL)),
     Invariant(

@@ -204,11 +204,12 @@ def _close(removal: Removal, family: list[Newspaper]) -> None:
     CrawlSchedule.objects.filter(newspaper__in=ids).delete()
     Crawl.objects.filter(newspaper__in=ids, job__state="waiting").delete()
     NewspaperAlias.objects.filter(newspaper__in=ids).delete()
+    Newspaper.collections.through.objects.filter(newspaper__in=ids).delete()
     SitePace.objects.filter(site__in=names - shared).delete()
     for newspaper in family:
         Newspaper.objects.filter(pk=newspaper.pk).update(
             name=f"{PLACEHOLDER} newspaper {newspaper.pk}", host="", crawl=False, feed_urls=[], sitemap_urls=[],
-            section_urls=[], article_url_pattern="", owner="", edition="", title_affixes=[], learnt_affixes=[],
+            section_urls=[], article_url_pattern="", title_affixes=[], learnt_affixes=[],
             refused_affixes=[], kept_url_parameters=[],
         )  # fmt: skip
 

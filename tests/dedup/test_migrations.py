@@ -12,7 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from articles.jobs.work import do_job, job_task
-from articles.models import FileImport, Job
+from articles.models import Collection, FileImport, Job
 from crawlers.models import Crawl, Trial
 from dedup.detection.runs.scope import Scope
 from dedup.detection.verdicts.model import default_model, dump_model
@@ -52,6 +52,26 @@ def test_a_learnt_model_that_the_program_cannot_use_is_switched_off(migration, m
     fitted.refresh_from_db()
     assert fitted.in_use == in_use
     assert ("fit_verdicts --switch-on" in capsys.readouterr().out) != in_use
+
+
+def test_owners_and_editions_become_collections_and_come_back() -> None:
+    migrate(("articles", "0034_words_of_articles"))
+    with connection.cursor() as cursor:
+        for name, owner, edition in (("A", "Coast  Media", ""), ("B", "Coast Media ", "Asia"), ("C", "", "")):
+            cursor.execute(
+                "INSERT INTO articles_newspaper (name, host, crawl, owner, edition, title_affixes, learnt_affixes, "
+                "refused_affixes, kept_url_parameters, feed_urls, sitemap_urls, section_urls, article_url_pattern) "
+                "VALUES (%s, '', true, %s, %s, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '')",
+                [name, owner, edition],
+            )
+    migrate()
+    groups = {str(row): [paper.name for paper in row.newspapers.all()] for row in Collection.objects.all()}
+    assert groups == {"Asia (edition)": ["B"], "Coast Media (owner)": ["A", "B"]}
+    migrate(("articles", "0034_words_of_articles"))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, owner, edition FROM articles_newspaper ORDER BY name")
+        assert cursor.fetchall() == [("A", "Coast Media", ""), ("B", "Coast Media", "Asia"), ("C", "", "")]
+    migrate()
 
 
 BEFORE = (

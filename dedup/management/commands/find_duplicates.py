@@ -133,8 +133,8 @@ def _said_of(error: Exception) -> str:
 
 # The options of find_duplicates that its parts have too.
 _EXPORTED = (
-    "profile", "passes", "boilerplate", "since", "until", "newspapers", "day_window", "prefix", "threshold",
-    "no_progress",
+    "profile", "passes", "boilerplate", "since", "until", "newspapers", "collections", "day_window", "prefix",
+    "threshold", "no_progress",
 )  # fmt: skip
 _IMPORTED = ("audit", "workers", "format", "no_progress")
 

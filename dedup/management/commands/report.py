@@ -82,7 +82,7 @@ class Command(ProjectCommand):
         """Count the rows of the file; those without an article are left out, with a notice."""
         if not isinstance(report, ExactReport):
             raise usage_error(f"{report.name} counts stored articles; it reads no file")
-        if chosen := [name for name in ("since", "until", "newspapers") if options[name]]:
+        if chosen := [name for name in ("since", "until", "newspapers", "collections") if options[name]]:
             raise usage_error(
                 f"--{chosen[0].removesuffix('s')} applies to stored articles only; a file is always counted whole"
             )

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
-from articles.models import Newspaper, NewspaperMerge
+from articles.models import Collection, Newspaper, NewspaperMerge
 from articles.storage import newspaper_merges
 from articles.storage.newspaper_merges import Carried, MergePlan, plan_merge, stored_since
 from dedup.detection.runs.starting import run_lock
@@ -77,6 +77,9 @@ def _settings(carried: Carried) -> Iterator[tuple[str, str]]:
         yield "crawl", "yes"
     if carried.sentences:
         yield "whitelisted sentences added", f"{len(carried.sentences):,}"
+    if carried.collections:
+        joined = Collection.objects.filter(pk__in=carried.collections)
+        yield "collections joined", ", ".join(map(str, joined))
     if carried.left:
         names = " and ".join(_LISTS[name].removesuffix(" added") for name in carried.left)
         # Feeds need no pattern.

@@ -14,6 +14,7 @@ from articles.models import Article, Newspaper
 from articles.normalization.times import Precision, PublicationTime
 from articles.paging import page_of_list
 from articles.processes import in_batches
+from articles.storage.collections import OWNER, names_by
 from dedup.detection.comparison.prepared import ArticleText, Preparer, shown_sentences
 from dedup.detection.lineage.articles import KIND_LABELS, Edge, Lineage, LineageArticle, Text
 from dedup.detection.lineage.direction import gap_words
@@ -40,7 +41,8 @@ def traced_clusters(
 
     Of `articles_of`, only these articles are traced, and clusters with fewer than two of them are left out.
     """
-    newspapers = Newspaper.objects.in_bulk()
+    owners = names_by(OWNER)
+    newspapers = {paper.pk: (paper, owners.get(paper.pk, "")) for paper in Newspaper.objects.all()}
     with transaction.atomic():
         sizes = clusters.order_by("pk").values_list("pk", "size").iterator()
         for batch in in_batches(sizes, itemgetter(1), ARTICLES_AT_ONCE):
@@ -59,7 +61,7 @@ _DIGEST = Case(When(article__topic_text=None, then=F("article__text_digest")), d
 
 
 def _traced(
-    numbers: Sequence[int], newspapers: dict[int, Newspaper], articles_of: QuerySet[Article] | None
+    numbers: Sequence[int], newspapers: dict[int, tuple[Newspaper, str]], articles_of: QuerySet[Article] | None
 ) -> Iterator[TracedCluster]:
     members: dict[int, list[LineageArticle]] = {number: [] for number in numbers}
     facts = Membership.objects.filter(cluster__in=numbers).annotate(text_key=_DIGEST).order_by()
@@ -85,15 +87,15 @@ def _traced(
         yield TracedCluster(number, trace(articles, texts), compared)
 
 
-def _article(row: Sequence[Any], newspapers: dict[int, Newspaper]) -> LineageArticle:
+def _article(row: Sequence[Any], newspapers: dict[int, tuple[Newspaper, str]]) -> LineageArticle:
     _, number, newspaper_id, date, at, offset, precision, doubt, agency, byline, digest = row
-    newspaper = newspapers[newspaper_id]
+    newspaper, owner = newspapers[newspaper_id]
     return LineageArticle(
         number=number,
         newspaper=newspaper_id,
         name=newspaper.name,
         host=newspaper.host,
-        owner=newspaper.owner,
+        owner=owner,
         date=date,
         time=PublicationTime(at, offset, Precision(precision)) if at is not None else None,
         date_doubt=doubt,

@@ -27,9 +27,12 @@ def test_words_are_written_for_postgresql(typed: str, words: str) -> None:
 
 
 def test_a_search_narrows_articles() -> None:
-    found = read_search('newspaper:"Harbour Post" -Newspaper:courier language:DE after:2024-05 before:2025 x')
+    units = 'newspaper:"Harbour Post" -Newspaper:courier Collection:coast -collection:west'
+    found = read_search(f"{units} language:DE after:2024-05 before:2025 x")
+    named = [("newspaper", "Harbour Post"), ("collection", "coast")]
+    but = [("newspaper", "courier"), ("collection", "west")]
     days = datetime.date(2024, 5, 1), datetime.date(2025, 1, 1)
-    assert found == WordSearch("'x'", ["Harbour Post"], ["courier"], ["de"], *days)
+    assert found == WordSearch("'x'", named, but, ["de"], *days)
     assert characters_apart("'東京 rain'") == "' 東 京 rain'".replace("  ", " ")
 
 

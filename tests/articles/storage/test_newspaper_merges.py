@@ -18,7 +18,7 @@ from articles.storage.newspapers import Naming, newspapers_for
 from articles.storage.renormalization import newspapers_to_renormalize, outdated_forms, renormalize
 from tests.articles.storage.test_url_parameters import FERRY, PAGE, SCHOOL
 from tests.conftest import StoreArticle
-from tests.factories import make_user
+from tests.factories import make_collection, make_user
 
 MAIN, OLD = "Harbour Post", "harbour-prod-2"
 URLS, OTHERS = ["https://a.example/x"], ["https://b.example/x"]
@@ -92,8 +92,14 @@ def test_the_settings_are_taken_over_and_given_back(papers: tuple[Newspaper, New
         for paper, digest in ((old, "1"), (old, "2"), (main, "2"))
     ]
 
+    owned, of_north, _ = (
+        make_collection("owner", "Coast Media", old),
+        make_collection("region", "North", main),
+        make_collection("region", "South", old),
+    )
     merge_newspapers(old, main, user=ada)
     main.refresh_from_db()
+    assert list(main.collections.all()) == [owned, of_north]  # not South: of each kind, its own comes first
     assert main.title_affixes == ["Live", "Wire"]
     assert main.refused_affixes == ["Opinion"]  # its own setting makes the other text an affix
     assert main.kept_url_parameters == ["sid"]  # it has refused the other one
@@ -115,6 +121,7 @@ def test_the_settings_are_taken_over_and_given_back(papers: tuple[Newspaper, New
     assert [values_of(old), values_of(main)] == [before[0], before[1] | changed | {"article_url_pattern": "/c/"}]
     learnt.refresh_from_db()
     assert learnt.newspaper == old
+    assert (old.collections.count(), main.collections.get()) == (2, of_north)
     assert WhitelistedSentence.objects.get(pk=kept[0].pk).newspaper == old
     merge.refresh_from_db()
     assert merge.undone_by == ada

@@ -14,7 +14,7 @@ from dedup.models import Cluster, Decision, Pair
 from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.dedup.api.callers import Caller, problem
-from tests.factories import make_cluster, make_pair, make_run, make_user
+from tests.factories import make_cluster, make_collection, make_pair, make_run, make_user
 
 pytestmark = pytest.mark.django_db
 FERRY = "The night ferry to Port Selby was cancelled on Monday because of the storm, the harbour office said. " * 6
@@ -129,6 +129,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("/runs", {"since": "2026-03-02", "until": "2026-03-01"}, "body"),
     ("/runs", {"profile": "none such"}, "body/profile"),
     ("/runs", {"newspapers": ["none such"]}, "body/newspapers"),
+    ("/runs", {"collections": ["none such"]}, "body/collections"),
     ("/runs", {"new": 1}, "body/new"),
 ]
 
@@ -320,7 +321,10 @@ def test_runs_are_read_and_asked_for(admin: Caller, reader: Caller, store: Store
     article = store()
     done = make_run(counts={"pairs": 3})
     assert reader.read("/runs")["data"] == [reader.read(f"/runs/{done.pk}")]
-    asked = admin.post("/runs", {"since": "2026-03-01", "newspapers": [article.newspaper.name], "new": True})
+    make_collection("owner", "Coast Media", article.newspaper)
+    store(newspaper="Echo")
+    assert [row["id"] for row in reader.read("/articles?collection=Coast%20Media")["data"]] == [article.pk]
+    asked = admin.post("/runs", {"since": "2026-03-01", "collections": ["Coast Media"], "new": True})
     assert asked.status_code == 202
     waiting = asked.json()["request"]
     assert (asked.json()["queued"], waiting["since"], waiting["run"]) == (True, "2026-03-01", None)

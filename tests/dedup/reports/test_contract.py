@@ -27,7 +27,7 @@ from dedup.reports.formats import as_csv
 from dedup.rows.columns import Column, ColumnType
 from tests.commands import printed, refused
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair
+from tests.factories import make_cluster, make_collection, make_pair
 
 pytestmark = pytest.mark.django_db
 
@@ -135,7 +135,7 @@ def test_a_report_says_what_it_is_and_the_range_of_every_option_is_kept(report: 
         if isinstance(field.default, bool):
             assert field.default is False
             continue
-        if declared.choices:
+        if declared.choices or declared.offers:
             with pytest.raises(ConfigError, match=f"{name} is 'none of them'; it must be one of"):
                 make_config(report.options_class, {name: "none of them"})
             continue
@@ -166,7 +166,7 @@ def test_an_option_has_one_type_in_all_reports() -> None:
 def papers(store: StoreArticle) -> None:
     """Store two newspapers, one of whose names a spreadsheet would run, that share a cluster."""
     make_cluster(store(newspaper="=HYPERLINK(1)"), store(newspaper="Harbour Post"))
-    Newspaper.objects.update(owner="Coast Media")
+    make_collection("owner", "Coast Media", *Newspaper.objects.all())
 
 
 def test_tables_with_different_columns_share_a_file_and_no_cell_is_a_formula(papers: None) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from articles.models import Article, Newspaper
+from articles.models import Article
 from dedup.detection.runs.scope import Scope
 from dedup.models import Cluster, Membership
 from dedup.reports.newspapers import NewspapersOptions, NewspapersReport
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster
+from tests.factories import make_cluster, make_collection
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,8 @@ def stored(store: StoreArticle) -> list[Article]:
     articles = []
     for number, (name, (owner, edition)) in enumerate(PAPERS.items(), 1):
         articles += [store(newspaper=name, date=f"2026-03-{number + day:02}") for day in range(number)]
-        Newspaper.objects.filter(name=name).update(owner=owner, edition=edition)
+        for kind, group in zip(("owner", "edition"), filter(None, (owner, edition)), strict=False):
+            make_collection(kind, group, articles[-1].newspaper)
     make_cluster(articles[0], articles[1], articles[3])
     make_cluster(articles[2], articles[6])
     return articles
@@ -37,6 +38,9 @@ def stored(store: StoreArticle) -> list[Article]:
 @pytest.mark.parametrize("by_edition", [False, True])
 def test_the_numbers_are_those_of_a_count_in_python(stored: list[Article], by_owner: bool, by_edition: bool) -> None:
     options = NewspapersOptions(by_owner, by_edition)
+    assert NewspapersReport().result(Scope(), NewspapersOptions(together="owner")) == NewspapersReport().result(
+        Scope(), NewspapersOptions(by_owner=True)
+    )
     kept = set(Cluster.objects.values_list("kept", flat=True))
     clustered = set(Membership.objects.values_list("article", flat=True))
     groups: dict[str, list[Article]] = {}

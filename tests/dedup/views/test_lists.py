@@ -48,14 +48,14 @@ def _sentence(store: StoreArticle, _editor: User) -> None:
 
 
 LISTS = {
-    # session, user with permissions and keys, newspapers of the form, page, count, saved views
-    "series_list": List(6, _series, "There is no series", filtered="headline=no such word"),
+    # session, user with permissions and keys, newspapers and collections of the form, page, count, saved views
+    "series_list": List(7, _series, "There is no series", filtered="headline=no such word"),
     # also confirmations
-    "groups": List(7, lambda store, _: write_group(store(), store()), "A run makes one", filtered="size_from=99"),
+    "groups": List(8, lambda store, _: write_group(store(), store()), "A run makes one", filtered="size_from=99"),
     # also whether they are whitelisted
-    "boilerplate_list": List(7, _sentence, "Nothing has been searched", filtered="sentence=x"),
+    "boilerplate_list": List(8, _sentence, "Nothing has been searched", filtered="sentence=x"),
     # also kept articles, run
-    "clusters": List(8, lambda store, _: make_cluster(store(), store()), "A run builds them", filtered="size_from=99"),
+    "clusters": List(9, lambda store, _: make_cluster(store(), store()), "A run builds them", filtered="size_from=99"),
     # deciders of the form instead of newspapers, and permissions twice
     "history": List(7, _decision, "Nobody has decided", row='class="decision', filtered="kind=confirm"),
     # session, user with permissions and keys, newspapers of the form, page, count, rows,
