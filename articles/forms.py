@@ -117,7 +117,6 @@ class NewspaperForm(StyledForm, forms.ModelForm[Newspaper]):
 
 _SETTINGS = {
     "Names": ("name", "host", "aliases"),
-    "Groups in reports": ("owner", "edition"),
     "Addresses": ("kept_url_parameters", "attach"),
     "Headlines": ("title_affixes", "refused_affixes"),
     "Texts": ("boilerplate_articles",),

@@ -16,7 +16,7 @@ from dedup.declarations import settings_of
 from dedup.detection.clustering.policies import RULES, Policy
 from dedup.detection.passes import PASSES
 from dedup.detection.verdicts.same_as import RULES as RULES_OF_SAME
-from dedup.forms.base import NoteForm, SearchedScopeForm
+from dedup.forms.base import KindField, NoteForm, SearchedScopeForm
 from dedup.research.sampling import DIMENSIONS, SEEDS, Plan
 from dedup.rows.corpus.places import Asked
 
@@ -48,6 +48,7 @@ class CorpusForm(SearchedScopeForm):
         choices=[("", "as in the clusters"), *((same_as.value, rule) for same_as, rule in RULES_OF_SAME.items())],
         label="What counts as the same",
     )
+    together = KindField(label="Collections that count as one newspaper")
     boilerplate = forms.ChoiceField(
         choices=[
             (Mode.KEEP.value, "stays"),
@@ -58,7 +59,18 @@ class CorpusForm(SearchedScopeForm):
     )
     format = forms.ChoiceField(choices=_FORMATS, label="File format")
 
-    field_order = ("policy", "same", "confirmed", "since", "until", "newspapers", "search", "boilerplate", "format")
+    field_order = (
+        "policy",
+        "together",
+        "same",
+        "confirmed",
+        "since",
+        "until",
+        "newspapers",
+        "search",
+        "boilerplate",
+        "format",
+    )
 
     def __init__(self, data: QueryDict) -> None:
         given = data.copy()
@@ -83,7 +95,7 @@ class CorpusForm(SearchedScopeForm):
     def command(self) -> str:
         """The command that exports it; the form must be valid."""
         chosen = self.cleaned_data
-        options = {name: chosen[name] for name in ("policy", "same", "since", "until")}
+        options = {name: chosen[name] for name in ("policy", "together", "same", "since", "until")}
         options["clusters"] = "confirmed" if chosen["confirmed"] else None
         options["boilerplate"] = chosen["boilerplate"] if chosen["boilerplate"] != Mode.KEEP.value else None
         options["output"] = f"corpus.{chosen['format']}"

@@ -12,12 +12,12 @@ from articles.files.cells import csv_text, guarded
 from articles.grouping import by_key
 from articles.loading import when_used
 from articles.numbers import counted
-from dedup.declarations import Settings, setting
+from dedup.declarations import setting
 from dedup.detection.runs.scope import Scope
 from dedup.reports.base import Chart, File, Report
 from dedup.reports.columns import column, table
 from dedup.reports.drawing import PALETTE, WIDTH, alt, drawn_name, xml_text
-from dedup.reports.sources import Printing, Together, newspapers_together, sources_of
+from dedup.reports.sources import Printing, SourcesOptions, Together, newspapers_together, sources_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -39,8 +39,8 @@ _CHARACTER, _LINE = 6.5, 13
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkOptions(Settings):
-    """How much two newspapers must share to be joined."""
+class NetworkOptions(SourcesOptions):
+    """How much two newspapers must share to be joined, and what counts as one."""
 
     least: int = setting(
         1,
@@ -77,11 +77,11 @@ class NetworkReport(
 
     def result(self, scope: Scope, options: NetworkOptions) -> Network:
         """Count the clusters of the last run."""
-        together = newspapers_together(scope)
-        edges = [edge for edge in together if not edge.is_one and edge.pairs >= options.least]
+        pairs_of = newspapers_together(scope, options.together)
+        edges = [edge for edge in pairs_of if not edge.is_one and edge.pairs >= options.least]
         pairs = by_key((newspaper, edge.pairs) for edge in edges for newspaper in (edge.left_id, edge.right_id))
         nodes = []
-        for source in sources_of(scope) if edges else ():
+        for source in sources_of(scope, options.together) if edges else ():
             if shared := pairs.get(source.newspaper_id):
                 counts = (source.name, source.newspaper_id, source.articles, source.duplicates)
                 nodes.append(Node(*counts, len(shared), sum(shared)))

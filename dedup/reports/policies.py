@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from articles.models import Article
+from articles.storage.collections import units_by
 from dedup.declarations import Settings, setting
 from dedup.detection.clustering.policies import RULES, Policy, Reason, removals
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report
+from dedup.reports.base import Chart, Report, together
 from dedup.reports.columns import COUNT, SHARE, TEXT, Table, column, listed, share, share_of_all, table
 from dedup.reports.drawing import alt, stacked
 from dedup.rows.corpus.places import in_part, whole_clusters
@@ -20,13 +21,14 @@ from dedup.rows.corpus.places import in_part, whole_clusters
 
 @dataclass(frozen=True, slots=True)
 class PoliciesOptions(Settings):
-    """Which clusters count."""
+    """Which clusters count, and what counts as one newspaper."""
 
     confirmed: bool = setting(
         False,
         help="Count only clusters that decisions alone hold together.",
         source="the option --clusters of export_corpus",
     )
+    together: str = together()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,12 @@ class PoliciesReport(Report, name="policies", label="Corpus policies", options=P
         """Count by the same rules as the export, cluster by cluster."""
         articles = Article.objects.in_scope(**scope.bounds()).count()
         reasons: dict[Policy, Counter[Reason]] = {policy: Counter() for policy in Policy}
-        in_clusters = 0
+        in_clusters, (units, _) = 0, units_by(options.together)
         for cluster in whole_clusters(confirmed_only=options.confirmed):
             members = in_part(scope, cluster.members)
             in_clusters += len(members)
             for policy, found in reasons.items():
-                found.update(removal.reason for removal in removals(policy, members, cluster.kept))
+                found.update(removal.reason for removal in removals(policy, members, cluster.kept, units))
         result = PolicyResult(articles, in_clusters, [])
         for policy, found in reasons.items():
             by_reason = {reason.value: found[reason] for reason in Reason if found[reason]}

@@ -16,9 +16,11 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from articles.numbers import counted
+from articles.storage.collections import units_by
+from dedup.declarations import Settings
 from dedup.detection.article_sql import article_sql
 from dedup.detection.runs.scope import Scope
-from dedup.reports.base import Chart, Report, rows_of
+from dedup.reports.base import Chart, Report, rows_of, together
 from dedup.reports.columns import column, share_of, table
 from dedup.reports.drawing import MOST_BARS, PALETTE, UNNUMBERED, alt, drawn_name, numbered, stacked
 
@@ -27,19 +29,22 @@ MOST_IN_HEAT_MAP = 25
 
 _NEWSPAPERS_SQL = article_sql(
     """
-SELECT newspaper.name, newspaper.id, count(*) AS articles, count(cluster.id) AS duplicates,
-    count(*) FILTER (WHERE kept.newspaper_id = article.newspaper_id AND kept.date = article.date),
-    count(*) FILTER (WHERE kept.newspaper_id = article.newspaper_id AND kept.date <> article.date),
-    count(*) FILTER (WHERE kept.newspaper_id <> article.newspaper_id AND kept.date = article.date),
-    count(*) FILTER (WHERE kept.newspaper_id <> article.newspaper_id AND kept.date <> article.date)
+WITH source AS MATERIALIZED (
+    SELECT * FROM unnest(%(newspapers)s::bigint[], %(units)s::bigint[]) AS source (newspaper_id, id)
+)
+SELECT source.id, count(*) AS articles, count(cluster.id) AS duplicates,
+    count(*) FILTER (WHERE other.id = source.id AND kept.date = article.date),
+    count(*) FILTER (WHERE other.id = source.id AND kept.date <> article.date),
+    count(*) FILTER (WHERE other.id <> source.id AND kept.date = article.date),
+    count(*) FILTER (WHERE other.id <> source.id AND kept.date <> article.date)
 FROM {articles} AS article
-JOIN articles_newspaper AS newspaper ON newspaper.id = article.newspaper_id
+JOIN source ON source.newspaper_id = article.newspaper_id
 LEFT JOIN dedup_membership AS member ON member.article_id = article.id
 LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> article.id
 LEFT JOIN {articles} AS kept ON kept.id = cluster.kept_id
+LEFT JOIN source AS other ON other.newspaper_id = kept.newspaper_id
 WHERE {article.in_scope}
-GROUP BY newspaper.id
-ORDER BY duplicates DESC, articles DESC, newspaper.name
+GROUP BY source.id
 """,
     "article",
 )
@@ -48,29 +53,27 @@ ORDER BY duplicates DESC, articles DESC, newspaper.name
 # is one row for each of its newspapers, so the work grows with newspapers, not with pairs of articles.
 _TOGETHER_SQL = article_sql(
     """
-WITH part AS MATERIALIZED (
-    SELECT member.cluster_id, article.newspaper_id, count(*) AS articles, min(article.date) AS first_day
+WITH source AS MATERIALIZED (
+    SELECT * FROM unnest(%(newspapers)s::bigint[], %(units)s::bigint[]) AS source (newspaper_id, id)
+), part AS MATERIALIZED (
+    SELECT member.cluster_id, source.id, count(*) AS articles, min(article.date) AS first_day
     FROM dedup_membership AS member
     JOIN {articles} AS article ON article.id = member.article_id
+    JOIN source ON source.newspaper_id = article.newspaper_id
     WHERE {article.in_scope}
-    GROUP BY member.cluster_id, article.newspaper_id
-), counted AS (
-    SELECT one.newspaper_id AS one_id, other.newspaper_id AS other_id, count(*) AS clusters,
-        sum(CASE
-            WHEN one.newspaper_id = other.newspaper_id THEN one.articles * (one.articles - 1) / 2
-            ELSE one.articles * other.articles
-        END)::bigint AS pairs,
-        count(*) FILTER (WHERE one.first_day < other.first_day) AS one_first,
-        count(*) FILTER (WHERE other.first_day < one.first_day) AS other_first
-    FROM part AS one
-    JOIN part AS other ON other.cluster_id = one.cluster_id AND other.newspaper_id >= one.newspaper_id
-    WHERE one.newspaper_id <> other.newspaper_id OR one.articles > 1
-    GROUP BY one.newspaper_id, other.newspaper_id
+    GROUP BY member.cluster_id, source.id
 )
-SELECT one_id, one.name, other_id, other.name, clusters, pairs, one_first, other_first
-FROM counted
-JOIN articles_newspaper AS one ON one.id = one_id
-JOIN articles_newspaper AS other ON other.id = other_id
+SELECT one.id, other.id, count(*) AS clusters,
+    sum(CASE
+        WHEN one.id = other.id THEN one.articles * (one.articles - 1) / 2
+        ELSE one.articles * other.articles
+    END)::bigint AS pairs,
+    count(*) FILTER (WHERE one.first_day < other.first_day) AS one_first,
+    count(*) FILTER (WHERE other.first_day < one.first_day) AS other_first
+FROM part AS one
+JOIN part AS other ON other.cluster_id = one.cluster_id AND other.id >= one.id
+WHERE one.id <> other.id OR one.articles > 1
+GROUP BY one.id, other.id
 """,
     "article",
 )
@@ -82,8 +85,15 @@ def duplicates_address(newspaper_id: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class SourcesOptions(Settings):
+    """What counts as one newspaper."""
+
+    together: str = together()
+
+
+@dataclass(frozen=True, slots=True)
 class Printing:
-    """A newspaper with its articles and its duplicates."""
+    """A newspaper with its articles and its duplicates; the id of a collection that counts as one is below zero."""
 
     name: Annotated[str, column("Newspaper", named="newspaper", link="address")]
     newspaper_id: int
@@ -150,14 +160,16 @@ class Sources:
     pairs: Annotated[list[Together], table("Newspapers that share clusters")]
 
 
-class SourcesReport(Report, name="sources", label="Sources of duplicates", page="Newspapers", after_run=True):
+class SourcesReport(
+    Report, name="sources", label="Sources of duplicates", page="Newspapers", options=SourcesOptions, after_run=True
+):
     """Counts the duplicates of each newspaper, by whether they repeat its own article or another newspaper's, and the
     clusters that two newspapers share.
     """
 
-    def result(self, scope: Scope, options: Any) -> Sources:  # noqa: ARG002 - it has none
+    def result(self, scope: Scope, options: SourcesOptions) -> Sources:
         """Count the stored articles and the clusters of the last run."""
-        return Sources(sources_of(scope), newspapers_together(scope))
+        return Sources(sources_of(scope, options.together), newspapers_together(scope, options.together))
 
     def summary(self, result: Sources) -> str:
         """Return a sentence with the totals."""
@@ -182,23 +194,26 @@ class SourcesReport(Report, name="sources", label="Sources of duplicates", page=
         return [_bars(result.newspapers)] + ([_heat_map(result.pairs)] if result.pairs else [])
 
 
-def sources_of(scope: Scope) -> list[Source]:
-    """Return the newspapers with articles, those with most duplicates first."""
-    return rows_of(_NEWSPAPERS_SQL, scope, Source)
+def sources_of(scope: Scope, kind: str = "") -> list[Source]:
+    """Return the newspapers with articles, those with most duplicates first; collections of a kind count as one."""
+    units, names = units_by(kind)
+    sources = {"newspapers": list(units), "units": list(units.values())}
+    found = rows_of(_NEWSPAPERS_SQL, scope, lambda pk, *counts: Source(names[pk], pk, *counts), **sources)
+    return sorted(found, key=lambda source: (-source.duplicates, -source.articles, source.name))
 
 
-def newspapers_together(scope: Scope) -> list[Together]:
+def newspapers_together(scope: Scope, kind: str = "") -> list[Together]:
     """Return every two newspapers with a cluster in common, and each with itself; most pairs first, then by name."""
-    found = rows_of(_TOGETHER_SQL, scope, _in_order)
+    units, names = units_by(kind)
+
+    def in_order(one: int, other: int, clusters: int, pairs: int, one_first: int, other_first: int) -> Together:
+        same_day = clusters - one_first - other_first
+        if names[one] > names[other]:
+            one, other, one_first, other_first = other, one, other_first, one_first
+        return Together(names[one], names[other], one, other, clusters, pairs, one_first, other_first, same_day)
+
+    found = rows_of(_TOGETHER_SQL, scope, in_order, newspapers=list(units), units=list(units.values()))
     return sorted(found, key=lambda row: (-row.pairs, row.left, row.right))
-
-
-def _in_order(*row: Any) -> Together:
-    one_id, one, other_id, other, clusters, pairs, one_first, other_first = row
-    same_day = clusters - one_first - other_first
-    if one <= other:
-        return Together(one, other, one_id, other_id, clusters, pairs, one_first, other_first, same_day)
-    return Together(other, one, other_id, one_id, clusters, pairs, other_first, one_first, same_day)
 
 
 # The kinds of duplicates, by the fields of a source, in the order of the stacked bars.

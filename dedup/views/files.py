@@ -65,7 +65,9 @@ def exports(request: EditorRequest) -> HttpResponse:
     if form.is_valid():
         articles = _articles_up_to_bound(form)
         # The same articles and clusters as options of the report on policies.
-        options = {name: request.GET.getlist(name) for name in ("since", "until", "newspapers", "confirmed")}
+        options = {
+            name: request.GET.getlist(name) for name in ("since", "until", "newspapers", "confirmed", "together")
+        }
         report_query = query_of_corpus(options).urlencode()
         context |= {"articles": articles, "fault": _fault(form, articles)}
         context["report_query"] = f"?{report_query}" if report_query else ""

@@ -1,7 +1,7 @@
 """Which articles of a cluster leave a corpus, under each policy. Pure: the export and the report both ask here."""
 
 import datetime
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -60,14 +60,19 @@ class Removal(NamedTuple):
     represented_by: int | None
 
 
-def removals(policy: Policy, members: Collection[Member], kept: int) -> list[Removal]:
+def removals(
+    policy: Policy, members: Collection[Member], kept: int, units: Mapping[int, int] | None = None
+) -> list[Removal]:
     """Return what leaves of a cluster.
 
     `members` are those of its articles that the corpus would have; with fewer than two of them, nothing leaves. `kept`
     represents the cluster. It stays unless the policy drops every copy; if it is not among the members, the one of
-    them that was published first represents it.
+    them that was published first represents it. `units` are the numbers of newspapers that count as one, by their ids.
     """
-    ordered = in_order(members)
+    ordered = [
+        member._replace(newspaper_id=(units or {}).get(member.newspaper_id, member.newspaper_id))
+        for member in in_order(members)
+    ]
     if len(ordered) < 2 or policy is Policy.KEEP_ALL:
         return []
     if policy is Policy.DROP_ALL_COPIES:

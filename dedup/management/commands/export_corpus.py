@@ -10,6 +10,7 @@ from articles.management.arguments import add_boilerplate_option, add_scope_opti
 from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.management.commands.find_boilerplate import mark_outdated_weeks
 from articles.models import Article
+from articles.storage.collections import known_kinds
 from dedup.detection.clustering.policies import RULES, Policy
 from dedup.detection.runs.scope import Scope
 from dedup.detection.types import SameAs
@@ -57,6 +58,12 @@ class Command(LongCommand):
             help="what counts as the same in this corpus alone; nothing is stored (default: as in the clusters)",
         )
         parser.add_argument(
+            "--together",
+            default="",
+            metavar="KIND",
+            help="count the newspapers of each collection of this kind as one: owner, edition, country or another",
+        )
+        parser.add_argument(
             "--against",
             metavar="RUN|FILE",
             help="leave out what another corpus has, and copies of it: the articles that were there when this run "
@@ -71,6 +78,10 @@ class Command(LongCommand):
             target = target_named(options["output"], options["format"])
         except ValueError as error:
             raise usage_error(f"--output: {error}.") from error
+        if options["together"] and options["together"] not in known_kinds():
+            raise usage_error(
+                f"--together: no collection is by {options['together']!r}; use {', '.join(known_kinds())}."
+            )
         if target.file_format == "parquet":
             check_parquet()
         other = other_corpus(options["against"]) if options["against"] else None

@@ -21,6 +21,7 @@ from articles.models import Article, Newspaper
 from articles.normalization.times import Precision, PublicationTime
 from articles.processes import in_batches
 from articles.querysets import executed, given
+from articles.storage.collections import units_by
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.policies import Member, Policy, in_order, removals
 from dedup.detection.clustering.rebuild import expected_clusters
@@ -157,7 +158,7 @@ class Asked:
     """What a corpus is made of. Of the scope `part`, only the days and the newspapers matter.
 
     `also_in` is the reason given for what is in the other corpus; empty: there is none. `same_as`: what counts as the
-    same; None: what the stored clusters rest on.
+    same; None: what the stored clusters rest on. Newspapers in one collection of the kind `together` count as one.
     """
 
     policy: Policy
@@ -166,12 +167,21 @@ class Asked:
     confirmed_only: bool
     also_in: str = ""
     same_as: SameAs | None = None
+    together: str = ""
 
     @classmethod
     def of(cls, part: Scope, said: Mapping[str, Any], also_in: str = "") -> Asked:
         """Return what a form, a command or a stored export says in words."""
         same_as = SameAs(said["same"]) if said.get("same") else None
-        return cls(Policy(said["policy"]), part, Mode(said["boilerplate"]), said["confirmed"], also_in, same_as)
+        return cls(
+            Policy(said["policy"]),
+            part,
+            Mode(said["boilerplate"]),
+            said["confirmed"],
+            also_in,
+            same_as,
+            said.get("together", ""),
+        )
 
 
 @contextmanager
@@ -190,8 +200,9 @@ def decide_places(asked: Asked) -> None:
     """
     names = dict(Newspaper.objects.values_list("pk", "name"))
     clusters = whole_clusters(confirmed_only=asked.confirmed_only, boilerplate=asked.boilerplate, same_as=asked.same_as)
+    units, _ = units_by(asked.together)
     for batch in in_batches(clusters, lambda cluster: len(cluster.members), _AT_ONCE):
-        _store(batch, asked, names)
+        _store(batch, asked, names, units)
     bounds = asked.part.bounds()
     if asked.also_in:
         executed(_ALONE_IN_OTHER_SQL, {"reason": asked.also_in, **bounds})
@@ -199,7 +210,7 @@ def decide_places(asked: Asked) -> None:
         executed(_ALONE_AND_EMPTY_SQL, {"reason": NOTHING_LEFT, "mode": asked.boilerplate.value, **bounds})
 
 
-def _store(clusters: Sequence[WholeCluster], asked: Asked, names: dict[int, str]) -> None:
+def _store(clusters: Sequence[WholeCluster], asked: Asked, names: dict[int, str], units: dict[int, int]) -> None:
     others: set[int] = set()
     with connection.cursor() as cursor:
         if asked.also_in:
@@ -210,7 +221,7 @@ def _store(clusters: Sequence[WholeCluster], asked: Asked, names: dict[int, str]
                 copy.write_row(_facts(cluster, asked, names))
         with cursor.copy(_COPY_PLACES_SQL) as copy:
             for cluster in clusters:
-                for place in _places(cluster, asked, others):
+                for place in _places(cluster, asked, others, units):
                     copy.write_row(place)
 
 
@@ -224,7 +235,9 @@ def _facts(cluster: WholeCluster, asked: Asked, names: dict[int, str]) -> tuple[
     return cluster.pk, cluster.state, cluster.kept, len(ordered) - 1, newspapers, first, text
 
 
-def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Iterator[tuple[Any, ...]]:
+def _places(
+    cluster: WholeCluster, asked: Asked, others: Collection[int], units: dict[int, int]
+) -> Iterator[tuple[Any, ...]]:
     """Yield the row in corpus_place of each article of the part.
 
     What the other corpus has goes before what is empty and copies.
@@ -236,7 +249,7 @@ def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Ite
             yield member.pk, cluster.pk, asked.also_in, member.pk if member.pk in others else first
         return
     with_text = [member for member in members if member.pk not in cluster.empty]
-    gone = {removed.article: removed for removed in removals(asked.policy, with_text, cluster.kept)}
+    gone = {removed.article: removed for removed in removals(asked.policy, with_text, cluster.kept, units)}
     for member in members:
         if member.pk in cluster.empty:
             yield member.pk, cluster.pk, NOTHING_LEFT, None

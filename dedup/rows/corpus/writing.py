@@ -21,7 +21,8 @@ from articles.fields import FIELDS
 from articles.files.exporting import ExportedRow, csv_lines, exported_rows, json_lines, laid_out
 from articles.files.records import FileFormat
 from articles.files.whole_files import text_into, whole_bytes, writing
-from articles.models import Article, Newspaper
+from articles.models import Article, Collection, Newspaper
+from articles.storage.collections import newspapers_of
 from articles.versions import versions
 from dedup.detection.article_sql import article_sql
 from dedup.detection.clustering.joins import same_as
@@ -241,9 +242,10 @@ class Counts:
 def description(asked: Asked, other: str, counts: Counts, files: list[dict[str, Any]], methods: str) -> dict[str, Any]:
     """Return all of it, for JSON. The same state of the archive gives the same description."""
     kept = f"The corpus has {counts.kept:,} of these {counts.chosen:,} articles."
+    one = f" Newspapers of one collection by {asked.together} count as one." if asked.together else ""
     return {
         "format": FORMAT,
-        "methods": f"{methods} {kept} Its policy for copies is {asked.policy.value}. {RULES[asked.policy]}",
+        "methods": f"{methods} {kept} Its policy for copies is {asked.policy.value}. {RULES[asked.policy]}{one}",
         "policy": {"name": asked.policy.value, "rule": RULES[asked.policy]},
         "options": _options(asked, other),
         "counts": {
@@ -265,7 +267,7 @@ def description(asked: Asked, other: str, counts: Counts, files: list[dict[str, 
 
 
 def _options(asked: Asked, other: str) -> dict[str, Any]:
-    part = asked.part
+    part, together = asked.part, Collection.objects.filter(kind=asked.together)
     newspapers = Newspaper.objects.filter(pk__in=part.newspaper_ids or ()).values_list("name", flat=True)
     return {
         "since": part.since and part.since.isoformat(),
@@ -274,6 +276,7 @@ def _options(asked: Asked, other: str) -> dict[str, Any]:
         "search": part.words or None,
         "clusters": "confirmed" if asked.confirmed_only else "proposed and confirmed",
         "same_as": asked.same_as and asked.same_as.value,
+        "together": {row.name: [str(paper) for paper in newspapers_of([row])] for row in together} or None,
         "boilerplate": asked.boilerplate.value,
         "against": other or None,
     }

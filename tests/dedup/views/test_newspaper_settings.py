@@ -109,9 +109,9 @@ def test_an_alias_is_no_name_of_another_newspaper_and_no_alias_of_one(admin_clie
         ("name", "harbour-prod-2", "There is a newspaper of this name already."),
     ):
         assert fault in send(admin_client, paper, posted(admin_client, paper, **{field: value}))
-    send(admin_client, paper, posted(admin_client, paper, aliases=" The  Post \nPost", owner="Selby Media"))
+    send(admin_client, paper, posted(admin_client, paper, aliases=" The  Post \nPost", boilerplate_articles="7"))
     opened_earlier = posted(admin_client, paper, aliases="Post\nHP")
     NewspaperAlias.objects.create(newspaper=paper, alias="since.example")
     send(admin_client, paper, opened_earlier)
     assert list(paper.aliases.values_list("alias", flat=True)) == ["HP", "Post", "since.example"]
-    assert paper.owner == "Selby Media"
+    assert paper.boilerplate_articles == 7

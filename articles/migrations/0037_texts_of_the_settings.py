@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('articles', '0034_words_of_articles'),
+        ('articles', '0036_owners_are_collections'),
     ]
 
     operations = [
