@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 from psycopg.sql import SQL, Identifier
 
-from dedup.models import Lease, OpenQuestion, Pair, Postponement
+from dedup.models import Cluster, Lease, OpenQuestion, Pair, Postponement
 from dedup.models.base import Asked, read_each
 from dedup.research.lessons import changes_to_answer
 from dedup.review.answers.batches import sample_questions
