@@ -11,8 +11,8 @@ from django.db import connection, transaction
 
 from articles.models import Newspaper
 from articles.storage.newspaper_merges import merge_newspapers
-from dedup.models import Cluster, Evidence, Pair
-from dedup.review.answers.decisions import confirm_cluster, decide_pair, members_of, seen_as, undo
+from dedup.models import Cluster, Decision, Evidence, Pair
+from dedup.review.answers.decisions import confirm_cluster, decide_pair, keep_article, members_of, seen_as, undo
 from newsdedup_site.doctor.examining import INVARIANTS, examine
 from tests.conftest import StoreArticle, storing
 from tests.factories import make_cluster, make_user
@@ -117,6 +117,7 @@ def build_archive(store: StoreArticle) -> dict[str, int]:
     call_command("find_duplicates", "--no-progress", "--workers", "1", stdout=io.StringIO())
     clusters = list(Cluster.objects.order_by("pk"))
     confirm_cluster(clusters[0].pk, seen_as(members_of(clusters[0].pk)), user=editor)
+    keep_article(clusters[0].pk, members_of(clusters[0].pk)[-1], user=editor, kind=Decision.Kind.KEEP_TEXT)
     first, second = Pair.objects.filter(left__in=members_of(clusters[1].pk)).order_by("pk")[:2]
     rejection = decide_pair(first.pk, "reject", user=editor)
     undone = decide_pair(second.pk, "version", user=editor)
@@ -274,7 +275,7 @@ NOTICED = {
         "relation_probability left_own right_own new_text quoted",
     },
     "dedup_evidence": {"scores": "* score stale pair_id", "evidence-marked": "pass_name run_id"},
-    "dedup_cluster": {"questions": "*", "clusters": "state size lowest_score first_day last_day kept_id"},
+    "dedup_cluster": {"questions": "*", "clusters": "state size lowest_score first_day last_day kept_id kept_text_id"},
     "dedup_membership": {"clusters": "* article_id cluster_id"},
     "dedup_articleshingles": {"indexed": "* article_id revision", "index-contents": "newspaper_id date shingles"},
     "dedup_headlineform": {"indexed": "* article_id revision date newspaper_id"},
