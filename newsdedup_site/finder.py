@@ -73,6 +73,7 @@ def _pages(request: HttpRequest, typed: str) -> Iterator[Hit]:
 def _newspapers(typed: str) -> Iterator[Hit]:
     for paper in Newspaper.objects.in_use().filter(name__icontains=typed).only("name")[:_MOST] if typed else ():
         yield Hit(paper.name, f"{reverse('articles')}?newspaper={paper.pk}", "its articles")
+        yield Hit(paper.name, reverse("newspaper_crawls", args=[paper.pk]), "its crawls and settings")
 
 
 def _articles(typed: str) -> Iterator[Hit]:

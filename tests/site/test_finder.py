@@ -24,7 +24,9 @@ def test_numbers_pages_newspapers_articles_and_help(store: StoreArticle) -> None
     assert f"/articles/{one.pk}/" in hits(mara, str(one.pk))["Numbers"]
     assert f"/pairs/{pair.pk}/" in hits(mara, str(pair.pk))["Numbers"]
     assert hits(mara, "ferry port")["Articles"] == [f"/articles/{one.pk}/"]
-    assert hits(mara, "harbour")["Newspapers"] == [f"/articles/?newspaper={one.newspaper_id}"]
+    assert hits(mara, "harbour")["Newspapers"] == [
+        f"/articles/?newspaper={one.newspaper_id}", f"/crawls/{one.newspaper_id}/"
+    ]  # fmt: skip
     assert hits(mara, "dense")["Pages"] == ["/groups/"]
     assert "/help/verdicts/#learn-from-decisions" in hits(mara, "learn from decisions")["Help"]
     assert hits(mara, "\0(((") == {}
