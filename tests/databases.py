@@ -13,6 +13,8 @@ import psycopg
 from django.db import connection, transaction
 from psycopg.sql import SQL, Identifier
 
+from newsdedup_site.embedded.folders import package_folder
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 # Any key of the length that production asks for.
 TEST_KEY = "for one test alone, and as long as production needs"
@@ -26,6 +28,13 @@ def database_url() -> str:
     login = ":".join(quote(values[name], safe="") for name in ("USER", "PASSWORD") if values[name])
     # As parameters, because the folder of a Unix socket does not fit where a host stands.
     return f"postgres://{login}@/{values['NAME']}?host={quote(host, safe='')}&port={port}"
+
+
+def pg_dump() -> Path:
+    """Return a pg_dump that reads the test database: Debian's of its version, or that of the embedded server."""
+    connection.ensure_connection()
+    own = Path(f"/usr/lib/postgresql/{connection.connection.info.server_version // 10_000}/bin/pg_dump")
+    return own if own.exists() else package_folder() / "pginstall" / "bin" / "pg_dump"
 
 
 def child_environment() -> dict[str, str]:

@@ -19,11 +19,10 @@ from articles.querysets import executed
 from articles.storage.locks import Lock, waited_lock
 from articles.versions import newsdedup_version
 from dedup.checks import check_trigrams
-from newsdedup_site.backup import formats
+from newsdedup_site.backup import archive
 from newsdedup_site.backup.manifest import (
     BackupError,
     DamagedBackupError,
-    Format,
     Manifest,
     Progress,
     RestoreError,
@@ -43,20 +42,18 @@ _SNAPSHOT_SQL: LiteralString = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ,
 _LOCK_SQL = SQL("LOCK TABLE {} IN ACCESS SHARE MODE")
 
 
-def back_up(path: Path, wanted: Format | None, *, replace_it: bool, progress: Progress) -> Manifest:
+def back_up(path: Path, *, replace_it: bool, progress: Progress) -> Manifest:
     """Write a backup of the database; return what it has.
 
-    `wanted`: the format; None: pg_dump's if this machine has a pg_dump that fits the server. While it is written,
-    editors and runs go on. Only the user who makes it can read it. Before it gets its name it is read again as a whole.
-    Raises BackupError and UnwritableError.
+    While it is written, editors and runs go on. Only the user who makes it can read it. Before it gets its name it is
+    read again as a whole. Raises BackupError and UnwritableError.
     """
     _check_path(path, replace_it=replace_it)
-    program = _program(wanted)
     try:
         with whole_bytes(path, mode=stat.S_IRUSR | stat.S_IWUSR, replace=replace_it) as raw:
-            manifest = _write(raw, program, progress)
+            manifest = _write(raw, progress)
             raw.flush()
-            formats.check_all(formats.reader_of(raw), progress)
+            archive.Archive(raw).check(progress)
     except UnwritableError as error:
         if isinstance(error.__cause__, FileExistsError):
             raise BackupError(f"{path} has been written meanwhile. Choose another name, or give --force.") from error
@@ -73,18 +70,7 @@ def _check_path(path: Path, *, replace_it: bool) -> None:
         raise BackupError(f"{path.parent} is not a folder. Create it first.")
 
 
-def _program(wanted: Format | None) -> str | None:
-    """Return the pg_dump to use; None: the format `copy`."""
-    if wanted is Format.COPY:
-        return None
-    version = server_version() // 10_000
-    program = formats.program_for("pg_dump", version)
-    if program is None and wanted is Format.PG_DUMP:
-        raise BackupError(formats.MISSING.format(name="pg_dump", version=version, otherwise="use"))
-    return program
-
-
-def _write(raw: BinaryIO, program: str | None, progress: Progress) -> Manifest:
+def _write(raw: BinaryIO, progress: Progress) -> Manifest:
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         # What is written from here on, it does not see.
         cursor.execute(_SNAPSHOT_SQL)
@@ -95,7 +81,6 @@ def _write(raw: BinaryIO, program: str | None, progress: Progress) -> Manifest:
             raise BackupError("The database has no tables of newsdedup. Check DATABASE_URL.")
         cursor.execute(_LOCK_SQL.format(SQL(", ").join(map(Identifier, columns))))
         manifest = Manifest(
-            format=Format.PG_DUMP if program else Format.COPY,
             newsdedup=newsdedup_version(),
             postgresql=server_version(),
             made_at=timezone.now().isoformat(timespec="seconds"),
@@ -103,11 +88,7 @@ def _write(raw: BinaryIO, program: str | None, progress: Progress) -> Manifest:
             tables=tuple(_counted(cursor, name, names, progress) for name, names in columns.items()),
             sequences=sequences,
         )
-        if program:
-            cursor.execute("SELECT pg_export_snapshot(), current_schema()")
-            snapshot, schema = cursor.fetchone()
-            return formats.write_dump(raw, program, schema, snapshot, manifest, partial(progress, "write"))
-        return formats.write_copy(raw, cursor, manifest, partial(progress, "write"))
+        return archive.write(raw, cursor, manifest, partial(progress, "write"))
 
 
 def _counted(cursor: Any, name: str, columns: tuple[str, ...], progress: Progress) -> Table:
@@ -138,24 +119,24 @@ _SETVAL_SQL: LiteralString = "SELECT setval(%(name)s::regclass, %(last_value)s, 
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[formats.AnyReader]:
+def opened(path: Path) -> Iterator[archive.Archive]:
     """Open a backup. Raises DamagedBackupError, and RestoreError if it cannot be read."""
     try:
         with path.open("rb") as raw:
             try:
-                reader = formats.reader_of(raw)
+                found = archive.Archive(raw)
             except DamagedBackupError as error:
                 raise DamagedBackupError(f"{path}: {error}") from error
-            yield reader
+            yield found
     except OSError as error:
         raise RestoreError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
 def check(path: Path, progress: Progress) -> Manifest:
     """Read a backup as a whole, without a database; return what it has. Raises DamagedBackupError."""
-    with opened(path) as reader:
-        formats.check_all(reader, progress)
-        return reader.manifest
+    with opened(path) as found:
+        found.check(progress)
+        return found.manifest
 
 
 def restore(path: Path, progress: Progress) -> Manifest:
@@ -166,17 +147,14 @@ def restore(path: Path, progress: Progress) -> Manifest:
     database empty. At last the rows are compared with those that were backed up. Raises DamagedBackupError and
     RestoreError.
     """
-    with opened(path) as reader:
-        _check_state(reader.manifest)
-        formats.check_all(reader, progress)
+    with opened(path) as found:
+        _check_state(found.manifest)
+        found.check(progress)
         with waited_lock(connection, Lock.MIGRATE):
             _check_empty()
-            if isinstance(reader, formats.DumpReader):
-                _restore_dump(reader, progress)
-            else:
-                _restore_copy(reader, progress)
+            _restore(found, progress)
         executed("ANALYZE")
-        return reader.manifest
+        return found.manifest
 
 
 def missing_migrations() -> list[str]:
@@ -211,26 +189,8 @@ def _check_empty() -> None:
             )
 
 
-def _restore_dump(reader: formats.DumpReader, progress: Progress) -> None:
-    manifest = reader.manifest
-    version = server_version() // 10_000
-    if version < manifest.server:
-        raise RestoreError(
-            f"The backup is in the format of pg_dump {manifest.server}, and this server is PostgreSQL {version}. "
-            f"Restore it into PostgreSQL {manifest.server} or newer, or make the backup with --format copy."
-        )
-    program = formats.program_for("pg_restore", version)
-    if program is None:
-        raise RestoreError(formats.MISSING.format(name="pg_restore", version=version, otherwise="make the backup with"))
-    with transaction.atomic(), connection.cursor() as cursor:
-        drop_all(cursor)
-    reader.restore(program, partial(progress, "restore"))
-    with transaction.atomic(), connection.cursor() as cursor:
-        _compare(cursor, manifest, progress)
-
-
-def _restore_copy(reader: formats.CopyReader, progress: Progress) -> None:
-    manifest = reader.manifest
+def _restore(found: archive.Archive, progress: Progress) -> None:
+    manifest = found.manifest
     _bring_to(manifest)
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         set_up(cursor)
@@ -244,7 +204,7 @@ def _restore_copy(reader: formats.CopyReader, progress: Progress) -> None:
             cursor.execute(drop)
         cursor.execute(_TRUNCATE_SQL.format(SQL(", ").join(map(Identifier, names))))
         for table in manifest.tables:
-            reader.restore(cursor, table, partial(progress, "restore"))
+            found.restore(cursor, table, partial(progress, "restore"))
         _compare(cursor, manifest, progress)
         # Indexes first: whoever checks a foreign key reads them.
         for _, make in sorted(removed, key=lambda statements: statements[0].startswith("ALTER")):

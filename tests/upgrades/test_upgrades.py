@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from newsdedup_site.backup.formats import program_for
-from newsdedup_site.backup.manifest import server_version
-from tests.databases import database_url, own_database
+from tests.databases import database_url, own_database, pg_dump
 from tests.upgrades import trying
 from tests.upgrades.make_states import make_state
 from tests.upgrades.states import FOLDER, STATES, State, differences, restore, use
@@ -44,9 +42,7 @@ def test_a_state_is_upgraded_and_loses_nothing(state) -> None:
 def test_the_state_of_the_next_release_can_be_made_and_upgraded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = program_for("pg_dump", server_version() // 10_000)
-    assert program is not None
-    monkeypatch.setenv("PATH", os.pathsep.join((str(Path(program).parent), os.environ["PATH"])))
+    monkeypatch.setenv("PATH", os.pathsep.join((str(pg_dump().parent), os.environ["PATH"])))
     monkeypatch.setattr(State, "path", tmp_path / "next.sql.gz")
     make_state(tmp_path / "next.sql.gz", database_url())
     with own_database(f"{connection.settings_dict['NAME']}_next") as url:

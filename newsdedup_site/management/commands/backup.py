@@ -9,7 +9,7 @@ from rich.progress import Progress
 
 from articles.management.base import ExitCode, LongCommand
 from newsdedup_site.backup.backups import back_up
-from newsdedup_site.backup.manifest import BackupError, DamagedBackupError, Format
+from newsdedup_site.backup.manifest import BackupError, DamagedBackupError
 from newsdedup_site.embedded import EmbeddedServerError
 
 
@@ -24,21 +24,14 @@ class Command(LongCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the file to write")
         parser.add_argument("--force", action="store_true", help="replace the file if it exists")
-        parser.add_argument(
-            "--format",
-            choices=[one.value for one in Format],
-            help="pg_dump: what PostgreSQL's own pg_restore reads too; copy: needs no programs, and can be restored "
-            "into any supported version of PostgreSQL (default: pg_dump where a fitting one is found, else copy)",
-        )
 
     def handle(self, **options: Any) -> None:
         path: Path = options["file"]
-        wanted = Format(options["format"]) if options["format"] else None
         with self.progress(options) as bars:
-            manifest = back_up(path, wanted, replace_it=options["force"], progress=reported(bars))
+            manifest = back_up(path, replace_it=options["force"], progress=reported(bars))
         self.stdout.write(
-            f"{path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, {size_of(path)}, "
-            f"in the format {manifest.format}. Read again and complete."
+            f"{path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, {size_of(path)}. "
+            "Read again and complete."
         )
 
 

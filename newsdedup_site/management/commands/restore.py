@@ -34,8 +34,8 @@ class Command(LongCommand):
         with self.progress(options) as bars:
             manifest = (check if options["check"] else restore)(path, reported(bars))
         self.stdout.write(
-            f"{path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, {size_of(path)}, in the format "
-            f"{manifest.format}, of newsdedup {manifest.newsdedup}, PostgreSQL {manifest.server}, {manifest.made_at}."
+            f"{path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, {size_of(path)}, "
+            f"of newsdedup {manifest.newsdedup}, PostgreSQL {manifest.server}, {manifest.made_at}."
         )
         if options["check"]:
             self.stdout.write("The file is complete.")
