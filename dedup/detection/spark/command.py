@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         for name, words in (
             ("plan", "print what a run will cost: CPU hours, shuffle, tiles; needs no Spark"),
             ("check", "check the export, and the versions and the disks of all executors"),
-            ("run", "find, judge and cluster the pairs; manage.py import_detection stores them"),
+            ("run", "find and judge the pairs; manage.py import_detection stores them and makes the clusters"),
         )
     )
     for command, perform in ((planning, _plan), (checking, _check), (run, _run)):

@@ -1,4 +1,4 @@
-"""The stages that judge what the passes found: pairs, dense groups, what newspapers print repeatedly, verdicts."""
+"""The stages that judge what the passes found: pairs, what newspapers print repeatedly, verdicts."""
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,6 @@ from typing import Any
 
 from dedup.detection.judging.judge import Terms
 from dedup.detection.judging.months import month_of, text_days
-from dedup.detection.spark.group_checks import check, deal_groups, write_groups
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.parts import Work
 from dedup.detection.spark.schema import VERDICTS, Bundle, of_month
@@ -34,22 +33,17 @@ class Judging:
     most_articles: int
 
     def verdicts(self, evidence: Mapping[str, Path]) -> Counts:
-        """Write the verdicts on the pairs that passes found; return how many of each kind, and of group checks.
+        """Write the verdicts on the pairs that passes found; return how many of each kind.
 
         `evidence` has the folder of each pass with the pairs that are allowed.
         """
         pairs, _ = self.stages.perform("pairs", partial(self._write_pairs, evidence))
-        groups, found = self.stages.perform("groups", lambda folder: write_groups(self.spark, self.bundle, folder))
         learnt, _ = self.stages.perform("recurring", partial(self._learn, pairs))
         rules = self.bundle.read("series_rules").to_pylist()
         series = frozenset((rule["newspaper"], rule["form"]) for rule in rules)
         terms = Terms(self.manifest.model, SameAs(self.manifest.same_as), self.manifest.mode)
-        basis = Basis(terms, series, groups / "ruled")
-        _, verdicts = self.stages.perform("verdicts", partial(self._judge, basis, pairs, learnt))
-        if not found["members"]:
-            return verdicts | {"group_checks": 0}
-        _, checks = self.stages.perform("group-checks", partial(self._check, basis, groups))
-        return verdicts | {"group_checks": checks["pairs"]}
+        _, verdicts = self.stages.perform("verdicts", partial(self._judge, Basis(terms, series), pairs, learnt))
+        return verdicts
 
     def _write_pairs(self, evidence: Mapping[str, Path], folder: Path) -> Counts:
         """Write every pair once, those of a unit in one folder."""
@@ -92,12 +86,6 @@ class Judging:
         perform_all(self.spark, tasks, partial(judge, self.work, basis), folder / "tallies")
         kinds = stored(self.spark, to, VERDICTS).groupBy("verdict").count().collect()
         return {"verdicts": {row["verdict"]: row["count"] for row in kinds}}
-
-    def _check(self, basis: Basis, groups: Path, folder: Path) -> Counts:
-        """Compare the pairs that clusters of dense groups need."""
-        tasks = deal_groups(self.spark, self.bundle, groups, folder)
-        perform = partial(check, self.work, basis, folder, self.bundle.group_checks)
-        return perform_all(self.spark, tasks, perform, folder / "tallies")
 
     def _units_of_months(self, pairs: Path) -> dict[datetime.date, list[int]]:
         """Return the units with pairs of each month that has any."""

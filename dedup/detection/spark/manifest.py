@@ -151,7 +151,7 @@ class Result(_Stored):
     versions: dict[str, str]  # those of every executor
     config: dict[str, dict[str, Any]]
     passes: dict[str, dict[str, float]]  # of each enabled pass: candidates, verified, pairs, seconds
-    counts: dict[str, Any]  # crowded, verdicts (by kind), group_checks, clusters, clustered_articles, contradictions
+    counts: dict[str, Any]  # crowded, verdicts (by kind)
     seconds: dict[str, float]  # of each stage
     finished_at: str
 
@@ -160,7 +160,6 @@ class Result(_Stored):
         for name, counted in self.passes.items():
             yield f"{name}: {counted['pairs']:,.0f} pairs"
         yield f"Verdicts: {', '.join(f'{kind} {count:,}' for kind, count in self.counts['verdicts'].items())}."
-        yield f"Clusters: {self.counts['clusters']:,} of {self.counts['clustered_articles']:,} articles."
 
     def key(self) -> str:
         """Return what the results are of: the same export and settings give the same."""
@@ -183,13 +182,12 @@ def fingerprint(values: Any) -> str:
 
 
 # Increase this when the files of spark/schema.py change.
-FORMAT = 3
-# The packages and modules that decide pairs, verdicts and clusters.
+FORMAT = 4
+# The packages and modules that decide pairs and verdicts.
 _DECISIVE = {
     "articles": ("boilerplate", "normalization"),
     "dedup.detection": (
         "bounds.py",
-        "clustering/components.py",
         "comparison",
         "judging",
         "kernels",

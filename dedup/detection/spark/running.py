@@ -22,7 +22,6 @@ from dedup.detection.passes import PASSES
 from dedup.detection.passes.base import NearConfig, Pass, PassConfig, Reach, Spread
 from dedup.detection.passes.near import NearPass
 from dedup.detection.spark.bands import find_similar
-from dedup.detection.spark.clustering import write_clusters
 from dedup.detection.spark.judging import Judging
 from dedup.detection.spark.keyed import find_keyed
 from dedup.detection.spark.manifest import BundleError, Configs, Manifest, Result, check_versions, fingerprint, versions
@@ -39,7 +38,7 @@ _ARTICLES_A_PARTITION = 100_000
 
 
 class ClusterRun:
-    """A run that finds, judges and clusters the pairs of an export.
+    """A run that finds and judges the pairs of an export.
 
     `configs` are those of the manifest with the options of the run; only enabled passes run. A tile compares at most
     `tile_pairs` pairs of articles at a time. With `resume`, stages that an earlier run finished are kept.
@@ -81,13 +80,12 @@ class ClusterRun:
             self._counts[name] = self._find(name, config)
         evidence = {name: self._stages.folder(f"evidence-{name}") / "allowed" for name in enabled}
         verdicts = self._judging.verdicts(evidence)
-        _, clusters = self._stages.perform("clusters", lambda folder: write_clusters(self._spark, self._bundle, folder))
         result = Result(
             manifest=self._manifest.fingerprint(),
             versions=versions(),
             config=self._config,
             passes={name: self._summary(name) for name in enabled},
-            counts=self._all_counts(verdicts, clusters),
+            counts=self._all_counts(verdicts),
             seconds=self._stages.seconds,
             finished_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
@@ -176,10 +174,10 @@ class ClusterRun:
         seconds = self._stages.seconds[name] + self._stages.seconds[f"evidence-{name}"]
         return {count: counts[count] for count in ("candidates", "verified", "pairs")} | {"seconds": round(seconds, 3)}
 
-    def _all_counts(self, verdicts: Counts, clusters: Counts) -> dict[str, Any]:
+    def _all_counts(self, verdicts: Counts) -> dict[str, Any]:
         kinds = {kind.value: verdicts["verdicts"].get(kind.value, 0) for kind in VerdictKind}
         hubs = sum(counts["hubs"] for counts in self._counts.values())
-        return {"crowded": hubs, "verdicts": kinds, "group_checks": verdicts["group_checks"], **clusters}
+        return {"crowded": hubs, "verdicts": kinds}
 
 
 def _month_of_pair() -> Any:

@@ -6,16 +6,12 @@ A folder holds everything:
     articles/*.parquet                  ARTICLES
     keys/pass_name=NAME/*.parquet       KEYS
     newspapers.parquet                  NEWSPAPERS
-    links.parquet                       LINKS
     series_rules.parquet                SERIES_RULES
-    group_rules.parquet                 GROUP_RULES
     alphabet.parquet                    ALPHABET
     stages/                             what `newsdedup-spark run` keeps between its stages; nobody else reads it
     results/evidence/pass_name=NAME/month=YYYY-MM/*.parquet       EVIDENCE
     results/crowded/pass_name=NAME/*.parquet                      HUBS
     results/verdicts/month=YYYY-MM/*.parquet                      VERDICTS
-    results/group_checks/month=YYYY-MM/*.parquet                  VERDICTS
-    results/clusters/*.parquet                                    CLUSTERS
     results/result.json                 what the run did (spark/manifest.py); written last
 
 Files come in any number and their rows in any order: a reader sorts where the order matters. A folder of results
@@ -89,15 +85,8 @@ KEYS: Final = pa.schema(
 )
 # `affixes` are what plain_title removes from headlines.
 NEWSPAPERS: Final = needed(id=_NUMBER, name=_TEXT, affixes=pa.list_(_TEXT))
-# What editors decided on two articles, left < right: `must` and `cannot` are links for cluster(), and so is `stay`,
-# which is an edge of Rank.DECISION. Decisions that bind no cluster are left out.
-LINKS: Final = needed(left=_NUMBER, right=_NUMBER, effect=_TEXT)
 # Headline forms whose articles, in one newspaper, are never duplicates of each other.
 SERIES_RULES: Final = needed(newspaper=_NUMBER, form=_TEXT)
-# The articles of dense groups that an editor made a rule for: never duplicates of each other. `first` is in the group
-# too. A group with a rule keeps its articles and takes in what kept pairs connect with them, so a pair has the rule if
-# both are in one part of connected([*kept pairs, *(first, article, ())]) that holds an article of this table.
-GROUP_RULES: Final = needed(article=_NUMBER, group=_NUMBER, first=_NUMBER)
 # The characters that are parts of words to pg_trgm, and the one that it compares for each; all others are blanks.
 # They are a constant of the server and its locale.
 ALPHABET: Final = needed(character=pa.uint32(), folded=pa.uint32())
@@ -107,15 +96,13 @@ ALPHABET: Final = needed(character=pa.uint32(), folded=pa.uint32())
 EVIDENCE: Final = needed(left=_NUMBER, right=_NUMBER, score=_SHARE, details=_TEXT)
 # Tally.hubs of a pass. An article that several tiles found to be a hub has the highest of their numbers.
 HUBS: Final = needed(article=_NUMBER, near=pa.int32())
-# The verdict of every pair with evidence, each once; of group_checks: the pairs that check_groups compares.
+# The verdict of every pair with evidence, each once, as if no dense group had a rule.
 # `reasons` is JSON. Both columns of JSON are spelled by json.dumps(..., ensure_ascii=False).
 VERDICTS: Final = needed(
     left=_NUMBER, right=_NUMBER, verdict=_TEXT, probability=_SHARE, duplicate_probability=_SHARE, reasons=_TEXT,
     joins=_FLAG, left_matched=_SHARE, right_matched=_SHARE, relation=_TEXT, relation_probability=_SHARE,
     left_own=_NUMBER, right_own=_NUMBER, new_text=_TEXT, quoted=_SHARE,
 )  # fmt: skip
-# The articles of clusters; `cluster` is the lowest id in it.
-CLUSTERS: Final = needed(article=_NUMBER, cluster=_NUMBER, lowest_score=_SHARE, confirmed=_FLAG)
 
 MANIFEST: Final = "manifest.json"
 RESULT: Final = "result.json"
@@ -135,11 +122,9 @@ class Bundle:
         self.hubs = self.results / "crowded"
         self.evidence = self.results / "evidence"
         self.verdicts = self.results / "verdicts"
-        self.group_checks = self.results / "group_checks"
-        self.clusters = self.results / "clusters"
 
     def table(self, name: str) -> Path:
-        """Return the file of a small table: newspapers, links, series_rules, group_rules or alphabet."""
+        """Return the file of a small table: newspapers, series_rules or alphabet."""
         return self.root / f"{name}.parquet"
 
     def read(self, name: str) -> pa.Table:

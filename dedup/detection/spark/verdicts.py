@@ -4,14 +4,13 @@ import datetime
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from articles.normalization.times import Precision, PublicationTime
-from dedup.detection.clustering.group_pairs import IdPair
 from dedup.detection.comparison.recurring import HeadlineSeries, RecurringText
 from dedup.detection.judging.judge import (
     JudgedArticle,
@@ -31,7 +30,7 @@ from dedup.detection.kernels.tokens import IntArray, distinct
 from dedup.detection.passes.reading import ArticleShingles
 from dedup.detection.spark.parts import PREPARED, Keys, Work, read_all, read_file, read_part, rows_with, write
 from dedup.detection.spark.schema import VERDICTS, needed, table_of
-from dedup.detection.spark.stages import Done, files_of
+from dedup.detection.spark.stages import Done
 
 # What the verdicts on an article rest on, apart from KEYS and what PREPARED has.
 JUDGED: Final = ("headline", "content", "boilerplate", "published_at", "published_offset", "published_precision")
@@ -45,8 +44,6 @@ RECURRING: Final = needed(
     newspaper=pa.int64(), phrases=pa.binary(), common=pa.string(), articles=pa.int64(), young=pa.bool_()
 )
 FORMS: Final = needed(newspaper=pa.int64(), day=pa.int64(), form=pa.string())
-# The articles of dense groups, each with the lowest one of its group.
-GROUPED: Final = needed(article=pa.int64(), group=pa.int64())
 
 # The articles of so many pairs are prepared at a time.
 _PAIRS_AT_ONCE = 500
@@ -156,13 +153,10 @@ def _of_newspapers(
 
 
 class Basis(NamedTuple):
-    """What all verdicts rest on, apart from the articles: terms, the series with a rule, as in Rulings, and a folder
-    with the articles of dense groups that have a rule (GROUPED), if there are any.
-    """
+    """What all verdicts rest on, apart from the articles: terms, and the series with a rule, as in Rulings."""
 
     terms: Terms
     series: frozenset[tuple[int, str]]
-    ruled: Path
 
 
 class ToJudge(NamedTuple):
@@ -181,18 +175,17 @@ def judge(work: Work, basis: Basis, task: ToJudge) -> Done:
     return Done(pairs=len(found))
 
 
-def judged_pairs(work: Work, pairs: pa.Table, learnt: Learnt, basis: Basis) -> dict[IdPair, JudgedRow]:
+def judged_pairs(work: Work, pairs: pa.Table, learnt: Learnt, basis: Basis) -> dict[tuple[int, int], JudgedRow]:
     """Return the verdicts on pairs (TO_JUDGE) of a month, those of one day together."""
-    ruled = read_all(files_of(basis.ruled), GROUPED)
-    groups = dict(zip(ruled["article"].to_pylist(), ruled["group"].to_pylist(), strict=True))
-    rulings, facts = Rulings(basis.series, groups), learnt.facts()
+    # The import judges pairs of dense groups with a rule again, by that rule.
+    rulings, facts = Rulings(basis.series, {}), learnt.facts()
     known = _Articles(_articles_of(work, pairs), work.affixes, basis.terms)
     ordered = sorted(
         zip(*(pairs[name].to_pylist() for name in ("left_day", "right_day", "left", "right", "leftover")), strict=True),
         key=lambda row: (max(row[0], row[1]), row[2], row[3]),
     )
     with without_collector():
-        rows: dict[IdPair, JudgedRow] = {}
+        rows: dict[tuple[int, int], JudgedRow] = {}
         for start in range(0, len(ordered), _PAIRS_AT_ONCE):
             some = [JudgedPair(0, *row[2:]) for row in ordered[start : start + _PAIRS_AT_ONCE]]
             articles = known.of({article for pair in some for article in (pair.left, pair.right)})
@@ -201,7 +194,7 @@ def judged_pairs(work: Work, pairs: pa.Table, learnt: Learnt, basis: Basis) -> d
         return rows
 
 
-def verdict_table(rows: Mapping[IdPair, JudgedRow]) -> pa.Table:
+def verdict_table(rows: Mapping[tuple[int, int], JudgedRow]) -> pa.Table:
     """Return verdicts as VERDICTS."""
     return table_of([(*ends, str(row.verdict), *row[2:]) for ends, row in rows.items()], VERDICTS)
 
@@ -250,8 +243,3 @@ class _Articles:
             np.frombuffer(row["shingles"], dtype="<u4"),
             row["form"],
         )
-
-
-def judged_row(row: Mapping[str, Any]) -> JudgedRow:
-    """Return a row of VERDICTS as a verdict on a pair without a number."""
-    return JudgedRow(0, *(row[name] for name in JudgedRow._fields[1:]))

@@ -29,9 +29,8 @@ else:
 
 class Command(LongCommand):
     help = (
-        "Writes the articles, decisions and settings that a run on a cluster needs into a folder. There, "
-        "newsdedup-spark run finds the same pairs, verdicts and clusters as find_duplicates; import_detection stores "
-        "them."
+        "Writes the articles and settings that a run on a cluster needs into a folder. There, newsdedup-spark run "
+        "finds the same pairs and verdicts as find_duplicates; import_detection stores them, and makes the clusters."
     )
 
     resuming = "The export is not complete; run the same command again."

@@ -77,7 +77,5 @@ class Command(LongCommand):
                 results=importing.StoredResults(finished),
             )
         print_run(run, options["format"], self.stdout)
-        if why := importing.clusters_differ(finished):
-            self.stderr.write(f"The clusters are not those of {options['folder']}: {why}.")
         if options["audit"]:
             audit_run(finished.configs, finished.scope, options, self.stdout, self.stderr)

@@ -1,4 +1,4 @@
-"""An export holds what passes, verdicts and clusters rest on, and says when any of it has changed."""
+"""An export holds what passes and verdicts rest on, and says when any of it has changed."""
 
 import datetime
 import json
@@ -13,17 +13,15 @@ from django.core.management import CommandError
 from django.db import connection
 
 from articles.models import Article, ArticleURL, Newspaper
-from dedup.answers import Answer
 from dedup.detection.kernels.tokens import trigram_sets
 from dedup.detection.passes.trigram import TrigramPass
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.schema import ARTICLES, KEYS, Bundle, alphabet_of, of_pass
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import FittedModel, Profile, ProfileRule
-from dedup.review.answers.decisions import decide_pair
 from tests.conftest import StoreArticle
 from tests.dedup.runs.running import command
-from tests.factories import make_pair, make_series, make_user
+from tests.factories import make_series, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -52,7 +50,6 @@ def test_an_export_has_everything_that_is_compared(store: StoreArticle, tmp_path
         normalized_url="https://paper.example",
         kind="page",
     )
-    decide_pair(make_pair(first, second, trigram=0.9).pk, Answer.REJECT, user=editor)
     series = make_series(first.newspaper, "late ferry", first)
     series.ruled_by, series.ruled_at = editor, datetime.datetime.now(datetime.UTC)
     series.save()
@@ -111,7 +108,6 @@ def test_an_export_has_everything_that_is_compared(store: StoreArticle, tmp_path
             assert (row["newspaper"], row["day"]) == (article.newspaper_id, article.date)
             assert (row["place"], row["key"], row["note"]) == key_of(article)
         assert keys.keys() <= {first.pk, second.pk, later.pk}
-    assert bundle.read("links").to_pylist() == [{"left": first.pk, "right": second.pk, "effect": "cannot"}]
     assert bundle.read("series_rules").to_pylist() == [{"newspaper": first.newspaper_id, "form": "late ferry"}]
     assert [row["affixes"] for row in bundle.read("newspapers").to_pylist()] == [["Harbour Post"], ["Inland Courier"]]
 

@@ -18,7 +18,6 @@ from dedup.detection.passes.minhash import MinhashConfig
 from dedup.detection.passes.sentence import SentenceConfig, SentencePass
 from dedup.detection.spark import members
 from dedup.detection.spark.bands import in_bands, met, of_groups, signed, verified
-from dedup.detection.spark.clustering import cluster_rows, clustering_of, local_stars
 from dedup.detection.spark.parts import KEYS
 from dedup.detection.types import Tally
 
@@ -153,34 +152,3 @@ def test_minhash_in_parts_finds_every_similar_pair() -> None:
     group = of_groups(known.filter(pc.is_in(known["id"], pa.array(sorted(possible_hubs)))), config, tally)
     assert {(row["left"], row["right"]): row["score"] for row in group.to_pylist()}.items() <= near.items()
     assert {end for row in group.to_pylist() for end in (row["left"], row["right"])} == set(tally.hubs)
-
-
-def test_the_clusters_of_each_component_are_those_of_all() -> None:
-    rng = random.Random(5)
-    rows = []
-    for left, right in sorted({tuple(sorted(rng.sample(range(120), 2))) for _ in range(110)}):
-        joins = rng.random() < 0.7
-        chances = {"probability": rng.random(), "duplicate_probability": rng.random() * 0.6, "joins": joins}
-        shares = {"left_matched": rng.uniform(0.5, 1), "right_matched": rng.uniform(0.5, 1)}
-        verdict = "duplicate" if joins and rng.random() < 0.8 else "version"
-        effect = rng.choice(["", "", "", "", "", "must", "cannot", "stay"])
-        rows.append({"left": left, "right": right, "effect": effect, "verdict": verdict, **chances, **shares})
-    joining = [row for row in rows if row["effect"] in ("must", "stay") or (row["effect"] == "" and row["joins"])]
-    edges = pa.table({"first": [row["left"] for row in joining], "second": [row["right"] for row in joining]})
-    half = len(joining) // 2
-    stars = pa.concat_tables([local_stars(edges.slice(0, half)), local_stars(edges.slice(half))])
-    lowest = {row["second"]: row["first"] for row in local_stars(stars).to_pylist()}
-    parts: dict[int, list[dict[str, object]]] = {}
-    for row in rows:
-        one, other = (lowest.get(row[side], row[side]) for side in ("left", "right"))
-        if one == other:
-            parts.setdefault(one, []).append(row)
-    together = clustering_of(rows)
-    apart = [clustering_of(some) for some in parts.values()]
-    found = sorted(
-        (component for some in apart for component in some.components), key=lambda component: component.articles
-    )
-    assert found == together.components
-    assert sorted(pair for some in apart for pair in some.contradictions) == together.contradictions
-    assert len(found) > 5
-    assert cluster_rows(found).num_rows == sum(len(component.articles) for component in found)

@@ -1,4 +1,4 @@
-"""Writes an export: the articles, URLs, decisions and settings that a run on a cluster reads."""
+"""Writes an export: the articles, URLs, rules and settings that a run on a cluster reads."""
 
 import datetime
 import hashlib
@@ -21,7 +21,6 @@ from articles.files.whole_files import writing
 from articles.models import Newspaper
 from articles.storage.ingest import newest_revision
 from dedup.detection.article_sql import article_sql
-from dedup.detection.clustering.constraints import constraints_in_force
 from dedup.detection.clustering.joins import same_as
 from dedup.detection.passes import PASSES
 from dedup.detection.passes.keyed import KeyedPass
@@ -37,9 +36,7 @@ from dedup.detection.spark.schema import (
     ARTICLES_A_FILE,
     ARTICLES_A_GROUP,
     COMPRESSION,
-    GROUP_RULES,
     KEYS,
-    LINKS,
     NEWSPAPERS,
     SERIES_RULES,
     Bundle,
@@ -49,13 +46,8 @@ from dedup.detection.spark.schema import (
 )
 from dedup.detection.types import Window
 from dedup.detection.verdicts.model import dump_model
-from dedup.models import GroupMember, Profile, Series
+from dedup.models import Profile, Series
 from dedup.models.base import read_rows
-
-
-def _links() -> list[tuple[Any, ...]]:
-    links = constraints_in_force()._asdict().items()
-    return sorted((left, right, effect) for effect, pairs in links for left, right in pairs)
 
 
 @cache
@@ -68,13 +60,10 @@ def _alphabet(_database: str) -> list[tuple[Any, ...]]:
 
 
 _SERIES_RULES = Series.objects.filter(ruled_at__isnull=False).order_by("newspaper", "form")
-_GROUP_RULES = GroupMember.objects.filter(group__ruled_at__isnull=False).order_by("article")
 # Each small table: its columns, and what returns its rows.
 _MADE: dict[str, tuple[pa.Schema, Callable[[], list[tuple[Any, ...]]]]] = {
     "newspapers": (NEWSPAPERS, lambda: [(one.pk, one.name, one.affixes) for one in Newspaper.objects.order_by("pk")]),
-    "links": (LINKS, _links),
     "series_rules": (SERIES_RULES, lambda: list(_SERIES_RULES.values_list("newspaper", "form"))),
-    "group_rules": (GROUP_RULES, lambda: list(_GROUP_RULES.values_list("article", "group", "group__first"))),
     "alphabet": (ALPHABET, lambda: _alphabet(connection.settings_dict["NAME"])),
 }
 TABLES = tuple(_MADE)

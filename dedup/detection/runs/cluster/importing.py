@@ -4,7 +4,7 @@ import datetime
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,7 @@ from dedup.detection.clustering.joins import same_as
 from dedup.detection.judging.judge import JudgedRow, Terms
 from dedup.detection.judging.months import days_of, text_days
 from dedup.detection.runs.cluster.exporting import changed, changed_tables, last_day_read, months_of
-from dedup.detection.runs.dense_groups import group_check
-from dedup.detection.runs.evidence import numbers_of, store_candidates, write_block
+from dedup.detection.runs.evidence import numbers_of, write_block
 from dedup.detection.runs.judging import model_in_use, store_rows
 from dedup.detection.runs.outdated_verdicts import COMPARISON_VERSION, note_input_digests
 from dedup.detection.runs.phases import RunClock
@@ -37,7 +36,7 @@ from dedup.detection.spark.schema import Bundle, month_of, months_in, of_month, 
 from dedup.detection.types import Candidate, Phase, Tally, Window
 from dedup.detection.verdicts.model import dump_model
 from dedup.detection.verdicts.same_as import is_same
-from dedup.models import DetectionRun, Evidence, Membership, Profile
+from dedup.models import DetectionRun, Evidence, GroupMember, Pair, Profile
 
 # Changed articles that an error names.
 _NAMED = 5
@@ -47,7 +46,6 @@ _LOOKED_UP_AT_ONCE = 5_000
 _TERMS = {
     "newspapers": "names or affixes of newspapers",
     "series_rules": "rules of series",
-    "group_rules": "rules of groups",
 }
 
 
@@ -119,7 +117,7 @@ def check_articles(finished: Finished) -> None:
 def terms_have_changed(finished: Finished) -> list[str]:
     """Return what verdicts rest on, other than articles, that has changed since the export."""
     manifest = finished.manifest
-    different = [_TERMS[name] for name in changed_tables(manifest.tables) if name in _TERMS]
+    different = [_TERMS[name] for name in changed_tables(manifest.tables)]
     if dump_model(model_in_use()) != manifest.model:
         different.append("the model")
     return different
@@ -156,10 +154,6 @@ class StoredResults:
         self._bundle, self._result = finished.bundle, finished.result
         self._manifest = finished.manifest
         self._judged_here = bool(terms_have_changed(finished))
-        # Which pairs of dense groups clusters need depends on decisions, and on what counts as the same.
-        decided = "links" in changed_tables(finished.manifest.tables)
-        needed = not (self._judged_here or decided) and same_as() == self._manifest.same_as
-        self._folders = [self._bundle.verdicts, *([self._bundle.group_checks] if needed else [])]
         self._configs = enabled(finished.configs)
 
     def store_pairs(self, run: DetectionRun, clock: RunClock) -> None:
@@ -194,10 +188,10 @@ class StoredResults:
 
     def store_verdicts(self, run: DetectionRun, clock: RunClock) -> None:
         """Store verdicts, and what each rests on, unless that may have changed since the export."""
-        months = sorted({month for folder in self._folders for month in months_in(folder)})
-        parts = [of_month(folder, month) for folder in self._folders for month in months]
+        months = months_in(self._bundle.verdicts)
+        parts = [of_month(self._bundle.verdicts, month) for month in months]
         clock.start(Phase.VERDICTS, sum(dataset.count_rows() for part in parts for dataset in _datasets(part)))
-        stored = {month: self._store_verdicts(clock, run, month) for month in months}
+        stored = {month: self._store_verdicts(clock, part) for month, part in zip(months, parts, strict=True)}
         # If another run says of pairs that their text is a remnant of extraction, verdicts rest on it.
         remnants = Evidence.objects.filter(stale=False, details__has_key="leftover").exclude(run=run)
         if self._judged_here or remnants.exists():
@@ -207,21 +201,22 @@ class StoredResults:
         fresh = list(since.values_list("date", flat=True).distinct())
         terms = Terms(self._manifest.model, boilerplate=self._manifest.mode)
         unchanged = [month for month in months if not _are_near(fresh, month)]
-        note_input_digests([pair for month in unchanged for pair in stored[month]], terms)
+        ruled = _pairs_with_rules()
+        note_input_digests([pair for month in unchanged for pair in stored[month] if pair not in ruled], terms)
 
-    def _store_verdicts(self, clock: RunClock, run: DetectionRun, month: str) -> list[int]:
+    def _store_verdicts(self, clock: RunClock, month: Path) -> list[int]:
         """Store the verdicts of a month in one transaction; return the numbers of the pairs."""
-        checked = (
-            group_check(row["left"], row["right"], row["left_matched"], row["right_matched"])
-            for folder in self._folders[1:]
-            for row in _rows(of_month(folder, month), ["left", "right", "left_matched", "right_matched"])
-        )
         with transaction.atomic():
-            store_candidates(run.pk, checked)
-            rows = chain.from_iterable(_verdicts(of_month(folder, month)) for folder in self._folders)
-            pairs = store_rows(rows, {})
+            pairs = store_rows(_verdicts(month), {})
         clock.advance(Phase.VERDICTS, len(pairs), len(pairs))
         return pairs
+
+
+def _pairs_with_rules() -> set[int]:
+    """Return the pairs of dense groups with a rule, which a cluster knows nothing of."""
+    groups = dict(GroupMember.objects.filter(group__ruled_at__isnull=False).values_list("article", "group"))
+    pairs = Pair.objects.among(groups).values_list("pk", "left", "right")
+    return {pair for pair, left, right in pairs if groups[left] == groups[right]}
 
 
 def _first_day(month: str) -> datetime.date:
@@ -232,20 +227,6 @@ def _are_near(days: Iterable[datetime.date], month: str) -> bool:
     """Return whether any of these days has a say in the verdicts of a month."""
     first, last = text_days(_first_day(month))
     return any(first <= day <= last for day in days)
-
-
-def clusters_differ(finished: Finished) -> str:
-    """Return why clusters are not those of the cluster run, as far as anything is known of it; empty: they are."""
-    theirs = {row["article"]: row["cluster"] for row in _rows(finished.bundle.clusters, ["article", "cluster"])}
-    ours = dict(Membership.objects.order_by().values_list("article", "cluster"))
-    lowest: dict[int, int] = {}
-    for article, cluster in ours.items():
-        lowest[cluster] = min(article, lowest.get(cluster, article))
-    if {article: lowest[cluster] for article, cluster in ours.items()} == theirs:
-        return ""
-    if "links" in changed_tables(finished.manifest.tables):
-        return "editors have decided since the export"
-    return "more pairs are stored here, or were compared for dense groups"
 
 
 def _verdicts(folder: Path) -> Iterator[JudgedRow]:
