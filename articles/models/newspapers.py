@@ -191,11 +191,6 @@ class Collection(models.Model):
     def __str__(self) -> str:
         return f"{self.name} ({self.kind})"
 
-    @property
-    def unit(self) -> int:
-        """Its number where that of a newspaper could stand, too: below zero."""
-        return -self.pk
-
 
 class NewspaperAlias(models.Model):
     """Another name of a newspaper, or another host: articles that come under it belong to that newspaper.

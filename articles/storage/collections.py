@@ -69,10 +69,7 @@ MOST_FOUND = 50
 
 
 def newspapers_to_put(collection: Collection, typed: str) -> list[tuple[Newspaper, str]]:
-    """Return newspapers with these letters in a name or alias that the collection has not.
-
-    Each comes with the name of the collection of this kind that it is in now, or nothing.
-    """
+    """Return other newspapers with these letters in a name or alias, each with its collection of this kind, if any."""
     names = names_by(collection.kind)
     fitting = Newspaper.objects.in_use().filter(Q(name__icontains=typed) | Q(aliases__alias__icontains=typed))
     found = fitting.exclude(collections=collection).distinct()[:MOST_FOUND]

@@ -24,7 +24,7 @@ from dedup.reports.base import Report
 from dedup.review.answers.batches import ANSWERS, SAMPLES
 from dedup.review.answers.decisions import MAX_NOTE_CHARACTERS
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS
-from dedup.rows.filtering import DayInput, SearchField, UnitsField
+from dedup.rows.filtering import Choice, DayInput, SearchField, UnitsField
 
 _OUTDATED = "This page is out of date. Reload it and decide again."
 
@@ -138,7 +138,7 @@ class KindField(forms.ChoiceField):
     """A choice of the kind of collections of which each counts as one newspaper; empty: none does."""
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(choices=self._kinds, required=False, **given)
+        super().__init__(choices=self._kinds, required=False, widget=Choice, **given)
 
     def _kinds(self) -> list[tuple[str, str]]:
         return [("", "each newspaper by itself"), *((kind, f"those by {kind}") for kind in known_kinds())]

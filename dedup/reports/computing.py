@@ -15,7 +15,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from articles.jobs.work import JobError, Work, ask
@@ -61,6 +61,12 @@ def stored_report(report: Report, scope: Scope, options: Settings) -> StoredRepo
 
 def _stored(report: Report, asked: dict[str, Any]) -> QuerySet[StoredReport]:
     return StoredReport.objects.filter(report=report.name, key=key_of(asked))
+
+
+def forget_grouped() -> None:
+    """Delete the kept results that count newspapers of a collection as one, because collections have changed."""
+    grouped = Q(asked__options__together__gt="") | Q(asked__options__by_owner=True) | Q(asked__options__by_edition=True)
+    StoredReport.objects.filter(grouped).update(result="", shown=None)
 
 
 # Up to where the archive had come before, what a report found, and in how many seconds.

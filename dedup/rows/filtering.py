@@ -174,7 +174,7 @@ Unit: TypeAlias = frozenset[int]
 
 
 def _units() -> list[tuple[Any, str]]:
-    collections = [(collection.unit, str(collection)) for collection in Collection.objects.all()]
+    collections = [(-collection.pk, str(collection)) for collection in Collection.objects.all()]
     return collections + list(Newspaper.objects.in_use().values_list("pk", "name"))
 
 

@@ -33,6 +33,7 @@ from dedup.detection.runs.starting import RunActiveError
 from dedup.forms.base import CollectionForm, MembersForm, MergeForm
 from dedup.forms.profiles import ExtractionRuleForm
 from dedup.models import Profile, ProfileRule
+from dedup.reports.computing import forget_grouped
 from dedup.review.answers.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
 from dedup.review.rules.trials import try_on_pages
 from dedup.views.requests import EditorRequest, decision_view, faults_of, reasons_of, refusals, say
@@ -124,18 +125,18 @@ def collection(request: HttpRequest, collection_id: int) -> HttpResponse:
 def collection_change(request: EditorRequest, collection_id: int, act: str) -> HttpResponse:
     """Put newspapers into a collection, take them out, rename it, or delete it."""
     shown = get_object_or_404(Collection, pk=collection_id)
+    form = CollectionForm(request.POST, instance=shown) if act == "rename" else MembersForm(request.POST)
     if act == "delete":
         delete_collection(shown, user=request.user)
         messages.success(request, f"The collection {shown} is deleted. Its newspapers stay.")
-        return redirect("collections")
-    form = CollectionForm(request.POST, instance=shown) if act == "rename" else MembersForm(request.POST)
-    if not form.is_valid():
+    elif not form.is_valid():
         messages.error(request, f"Nothing was changed. {' '.join(reasons_of(form))}")
     elif act == "rename":
         save_collection(shown, user=request.user)
     elif moved := put_or_take(shown, form.cleaned_data["newspapers"], put=act == "put", user=request.user):
         messages.success(request, f"{counted(moved, 'newspaper')} left another collection by {shown.kind}.")
-    return redirect("collection", collection_id)
+    forget_grouped()
+    return redirect("collections") if act == "delete" else redirect("collection", collection_id)
 
 
 def extraction_rule(request: EditorRequest, newspaper_id: int) -> HttpResponse:

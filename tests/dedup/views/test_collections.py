@@ -11,8 +11,11 @@ from django.test import Client
 from articles.models import Article, Collection, Newspaper
 from articles.normalization.searches import read_search
 from articles.storage.search_index import narrowed_to
+from dedup.detection.runs.scope import Scope
 from dedup.forms.exports import CorpusForm
-from dedup.models import Cluster
+from dedup.models import Cluster, StoredReport
+from dedup.reports.computing import compute
+from dedup.reports.sources import SourcesOptions, SourcesReport
 from dedup.rows.clusters import ClusterFilter
 from dedup.rows.pairs import PairFilter
 from newsdedup_site.doctor.articles import INVARIANTS
@@ -53,7 +56,9 @@ def test_an_admin_makes_a_collection_fills_it_by_a_search_and_deletes_it(
     put = admin_client.post(f"{page}put/", {"newspapers": [papers[0].pk, papers[1].pk]}, follow=True).content.decode()
     assert "1 newspaper left another collection by owner." in put
     assert [list(row.newspapers.all()) for row in (coast, other)] == [[papers[1], papers[0]], [papers[3]]]
+    kept = [compute(SourcesReport(), Scope(), SourcesOptions(kind)) for kind in ("owner", "")]
     admin_client.post(f"{page}take/", {"newspapers": [papers[0].pk]})
+    assert [bool(StoredReport.objects.get(pk=row.pk).result) for row in kept] == [False, True]
     admin_client.post(f"{page}rename/", {"name": "Coast Group"})
     listed = admin_client.get("/newspapers/collections/").context["rows"]
     assert [(str(row), *counts) for row, *counts in listed] == [("Coast Group (owner)", 1, 1), ("Others (owner)", 1, 1)]
@@ -74,7 +79,7 @@ def test_lists_by_two_units_are_those_of_a_look_at_each_pair(papers: list[Newspa
     articles = list(Article.objects.order_by("pk"))
     pairs = [make_pair(one, other) for number, one in enumerate(articles) for other in articles[number + 1 :]]
     units = {str(paper.pk): {paper.pk} for paper in papers} | {
-        str(row.unit): {paper.pk for paper in row.newspapers.all()} for row in (coast, africa)
+        str(-row.pk): {paper.pk for paper in row.newspapers.all()} for row in (coast, africa)
     }
     for one, other in product(["", *units], repeat=2):
         query = QueryDict(f"newspaper={one}&other={other}&verdict=any&state=any")
@@ -102,18 +107,18 @@ def test_searches_commands_forms_and_the_api_take_a_collection(
     assert found("-collection:coast") == set(NAMES[2:])
     counted = json.loads(printed("newspapers", "--collection", "Coast Media", "--newspaper=Inland", "--format=json"))
     assert {row["name"] for row in counted} == set(NAMES[:3])
-    page = editor_client.get("/reports/newspapers.json", {"newspapers": [coast.unit, papers[2].pk]}).json()
+    page = editor_client.get("/reports/newspapers.json", {"newspapers": [-coast.pk, papers[2].pk]}).json()
     assert page == counted
-    form = CorpusForm(QueryDict(f"newspapers={coast.unit}&newspapers={papers[0].pk}"))
+    form = CorpusForm(QueryDict(f"newspapers={-coast.pk}&newspapers={papers[0].pk}"))
     assert form.is_valid()
     assert form.stored["newspapers"] == sorted(paper.pk for paper in papers[:2])
-    empty = CorpusForm(QueryDict(f"newspapers={make_collection('owner', 'Nobody').unit}"))
+    empty = CorpusForm(QueryDict(f"newspapers={-make_collection('owner', 'Nobody').pk}"))
     assert empty.errors["newspapers"] == ["A collection that you chose is empty. Put newspapers in on its page."]
     one, _, _, other = Article.objects.order_by("pk")
     clusters = Cluster.objects.filter(pk=make_cluster(one, other).pk)
-    found_in = [ClusterFilter({"newspaper": unit.unit}, clusters).qs.count() for unit in (coast, africa)]
+    found_in = [ClusterFilter({"newspaper": -unit.pk}, clusters).qs.count() for unit in (coast, africa)]
     assert found_in == [1, 0]
-    rows = editor_client.get("/articles/", {"newspaper": coast.unit}).context["page"].rows
+    rows = editor_client.get("/articles/", {"newspaper": -coast.pk}).context["page"].rows
     assert {row.newspaper.name for row in rows} == set(NAMES[:2])
     unknown = "no collection is named 'X'; known collections: Africa (continent), Coast Media (owner)"
     assert unknown in refused("report", "newspapers", "--collection=X")
