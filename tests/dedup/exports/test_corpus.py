@@ -399,7 +399,7 @@ def test_the_page_gives_the_command_and_small_files(
     query = f"?policy=one-per-cluster&since=2026-03-02&newspapers={paper.pk}&format=csv.gz"
     with CaptureQueriesContext(connection) as queries:
         page = visitor.get(f"/exports/{query}")
-    assert len(queries) <= 10
+    assert len(queries) <= 11
     options = "--policy one-per-cluster --since 2026-03-02 --output corpus.csv.gz '--newspaper=Harbour Post'"
     command = f"export_corpus {options}"
     assert page.context["form"].command == f"manage.py {command}"

@@ -134,6 +134,6 @@ def test_the_list_costs_the_same_for_many_clusters(
         text = f"Story number {number} has a first sentence, and then it ends."
         make_cluster(store(text, newspaper="Harbour Post"), store(text, newspaper="Inland Courier"))
     visitor.get("/stories/")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         page = visitor.get("/stories/").content.decode()
     assert page.count("(2)</span>") == 12
