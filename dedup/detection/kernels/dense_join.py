@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup.detection.kernels import minhash
+from dedup.detection.kernels.disjoint_sets import DisjointSets
 from dedup.detection.kernels.parity_join import (
     TOLERANCE,
     DayRange,
@@ -277,30 +278,10 @@ def _most_similar(edges: _Edges, start: int, count: int) -> Flags:
 
 
 def _spanning(edges: _Edges, known: _Edges) -> Flags:
-    """Return which edges are in a maximum spanning forest of all edges (Borůvka 1926); `known` ones win a draw."""
-    every = concatenated([known, edges])
+    """Return which edges are in a maximum spanning forest of all edges (Kruskal 1956); `known` ones win a draw."""
+    every, sets = concatenated([known, edges]), DisjointSets()
     order = np.argsort(-every.scores, kind="stable")
-    nodes, ends = np.unique(np.concatenate([every.left[order], every.right[order]]), return_inverse=True)
-    one, other = ends.reshape(2, -1)
+    ends = zip(every.left[order].tolist(), every.right[order].tolist(), strict=True)
     flags = np.zeros(len(order), dtype=np.bool_)
-    place, tree = np.arange(len(order)), np.arange(len(nodes))
-    while True:
-        apart = tree[one[place]] != tree[other[place]]
-        place = place[apart]
-        if not len(place):
-            return flags[len(known.left) :]
-        mine, yours = tree[one[place]], tree[other[place]]
-        # Each tree's best edge: of equal indices, the last value is assigned.
-        best = np.full(len(nodes), -1)
-        best[np.stack([mine, yours])[:, ::-1].T.ravel()] = np.repeat(place[::-1], 2)
-        trees = np.flatnonzero(best >= 0)
-        flags[order[best[trees]]] = True
-        joined = tree[one[best[trees]]] + tree[other[best[trees]]] - trees
-        parent = np.arange(len(nodes))
-        parent[trees] = joined
-        # Of two trees that choose each other, the first one stays.
-        mutual = (parent[parent] == np.arange(len(nodes))) & (np.arange(len(nodes)) < parent)
-        parent[mutual] = np.flatnonzero(mutual)
-        while not np.array_equal(parent, parent[parent]):
-            parent = parent[parent]
-        tree = parent[tree]
+    flags[order] = [sets.unite(*pair) for pair in ends]
+    return flags[len(known.left) :]
