@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
@@ -174,29 +175,21 @@ def _passages(moved: Sequence[Match]) -> Iterator[int]:
 
 def _in_order(matches: Sequence[Match]) -> set[int]:
     """Return the positions of the matches that stay in place: with most words of those in the same order in both."""
-    ranks = {right: rank for rank, right in enumerate(sorted(match.right for match in matches), 1)}
-    # The best sequence among the first places of the right text: its words, and its last match (a Fenwick tree).
-    best = [(0, -1)] * (len(matches) + 1)
+    # The best sequences by where they end in the right text, each with more words than those that end before it: its
+    # words, and its last match.
+    ends: list[int] = []
+    best: list[tuple[int, int]] = []
     before: list[int] = []
     for place, match in enumerate(matches):
-        rank = ranks[match.right]
-        words, last = _best_until(best, rank - 1)
+        at = bisect_left(ends, match.right)
+        words, last = best[at - 1] if at else (0, -1)
         before.append(last)
         found = words + max(match.equal, 1), place
-        while rank < len(best):
-            best[rank] = max(best[rank], found)
-            rank += rank & -rank
+        beyond = bisect_left(best, found, lo=at)
+        ends[at:beyond], best[at:beyond] = [match.right], [found]
     kept = set()
-    place = _best_until(best, len(matches))[1]
+    place = best[-1][1] if best else -1
     while place >= 0:
         kept.add(place)
         place = before[place]
     return kept
-
-
-def _best_until(best: Sequence[tuple[int, int]], rank: int) -> tuple[int, int]:
-    found = (0, -1)
-    while rank:
-        found = max(found, best[rank])
-        rank -= rank & -rank
-    return found
