@@ -76,16 +76,15 @@ class Lineages:
 
 @dataclass
 class _Counting:
-    """What is counted while the clusters pass by; memory grows with newspapers and with hours, not with texts."""
+    """What is counted while the clusters pass by; memory grows with newspapers and with arrows, not with texts."""
 
     found: Lineages = field(default_factory=Lineages)
     kinds: Counter[tuple[Kind, Confidence]] = field(default_factory=Counter)
     present: Counter[str] = field(default_factory=Counter)
     known: Counter[str] = field(default_factory=Counter)
     led: Counter[str] = field(default_factory=Counter)
-    followed: Counter[tuple[str, str]] = field(default_factory=Counter)
-    copied: Counter[tuple[str, str]] = field(default_factory=Counter)
-    hours: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    # Of each newspaper and one that follows it, whether an article is copied, and its hours if they are known.
+    followed: dict[tuple[str, str], list[tuple[bool, float | None]]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, lineage: Lineage) -> None:
         """Count one cluster."""
@@ -112,10 +111,7 @@ class _Counting:
             if edge.direction is Confidence.DOUBTFUL:
                 self.found.unordered += 1
             elif both[0] != both[1]:
-                self.followed[both] += 1
-                self.copied[both] += edge.kind is Kind.NEWSPAPER
-                if edge.hours is not None and edge.hours > 0:
-                    self.hours[both].append(edge.hours)
+                self.followed[both].append((edge.kind is Kind.NEWSPAPER, edge.hours))
 
     def result(self) -> Lineages:
         """Return the counts, the most frequent first."""
@@ -125,10 +121,10 @@ class _Counting:
             self.found.kinds.append(KindCount(kind.value, KIND_LABELS[kind], sum(counts), *counts))
         names = sorted(self.present, key=lambda name: (-self.led[name], -self.present[name], name))
         self.found.leaders = [Leader(name, self.present[name], self.known[name], self.led[name]) for name in names]
-        for both, articles in sorted(self.followed.items(), key=lambda entry: (-entry[1], entry[0])):
-            hours = self.hours.get(both, [])
-            middle = round(median(hours), 2) if hours else None
-            self.found.followings.append(Following(*both, articles, self.copied[both], len(hours), middle))
+        for both, edges in sorted(self.followed.items(), key=lambda entry: (-len(entry[1]), entry[0])):
+            hours = [hours for _, hours in edges if hours is not None and hours > 0]
+            middle, copied = round(median(hours), 2) if hours else None, sum(copied for copied, _ in edges)
+            self.found.followings.append(Following(*both, len(edges), copied, len(hours), middle))
         return self.found
 
 
