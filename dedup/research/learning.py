@@ -1,5 +1,6 @@
 """Learns a verdict model from editors' decisions, shows what it would change, and puts it into use."""
 
+from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -17,7 +18,7 @@ from articles.numbers import read_number
 from dedup.detection.runs.judging import features_of_pairs, model_in_use
 from dedup.detection.types import VerdictKind
 from dedup.detection.verdicts.model import LABELS, ModelError, VerdictModel, default_model, dump_model, fit, load_model
-from dedup.detection.verdicts.verdict import ChangedVerdict, VerdictChanges, kind_of, verdict_changes
+from dedup.detection.verdicts.verdict import kind_of
 from dedup.models import BatchItem, FittedModel, Lesson, Pair, ValidationSample
 from dedup.research.adjusting import LEAST_OF_EACH, Adjusted, adjusted
 from dedup.research.answers import LabelledPair, date_folds
@@ -61,14 +62,27 @@ class HeldOut(NamedTuple):
     new: VerdictKind
 
 
+class BothVerdicts(NamedTuple):
+    """A pair by its id, its verdict by the model in use and by a new one, and its probabilities of a duplicate."""
+
+    pair: int
+    old: VerdictKind
+    new: VerdictKind
+    old_duplicate_probability: float
+    new_duplicate_probability: float
+
+
 @dataclass(frozen=True, slots=True)
 class ModelChange:
-    """What a new model would change on `compared` of `judged` pairs. `pairs` has the ids of the pairs, by place."""
+    """What a new model says of some of the `judged` pairs; those whose probability changes most come first."""
 
-    changes: VerdictChanges
-    pairs: Sequence[int]
-    compared: int
+    compared: Sequence[BothVerdicts]
     judged: int
+
+    @property
+    def changed(self) -> list[BothVerdicts]:
+        """The pairs that get another verdict."""
+        return [verdicts for verdicts in self.compared if verdicts.old is not verdicts.new]
 
 
 def training_set(labels: Sequence[Label] = ()) -> TrainingSet:
@@ -206,19 +220,25 @@ def change_to(model: VerdictModel) -> ModelChange:
     some = judged.order_by(MD5(articles))[:MOST_COMPARED].values_list("pk", "left", "right")
     numbers = {(left, right): pk for pk, left, right in some}
     features = features_of_pairs(numbers)
-    changes = verdict_changes(model_in_use(), model, list(features.values()))
-    return ModelChange(changes, [numbers[ends] for ends in features], len(features), judged.count())
+    now, found = model_in_use(), []
+    for ends, row in features.items():
+        old, new = now.probabilities(row), model.probabilities(row)
+        kinds = kind_of(old, now.threshold)[0], kind_of(new, model.threshold)[0]
+        found.append(BothVerdicts(numbers[ends], *kinds, old.duplicate, new.duplicate))
+    found.sort(key=lambda pair: -abs(pair.new_duplicate_probability - pair.old_duplicate_probability))
+    return ModelChange(found, judged.count())
 
 
 def change_counts(change: ModelChange) -> list[dict[str, Any]]:
     """Return how many pairs have each old and new verdict, changes first, in order of frequency."""
-    counts = sorted(change.changes.counts.items(), key=lambda entry: (entry[0][0] == entry[0][1], -entry[1], entry[0]))
+    found = Counter((verdicts.old, verdicts.new) for verdicts in change.compared)
+    counts = sorted(found.items(), key=lambda entry: (entry[0][0] == entry[0][1], -entry[1], entry[0]))
     return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
 
 
-def described_changes(change: ModelChange, shown: Sequence[ChangedVerdict]) -> list[dict[str, Any]]:
+def described_changes(shown: Sequence[BothVerdicts]) -> list[dict[str, Any]]:
     """Return some of the changes, each with its pair's number, headlines and state."""
-    pairs = Pair.objects.with_articles().in_bulk([change.pairs[verdict.place] for verdict in shown])
+    pairs = Pair.objects.with_articles().in_bulk([verdict.pair for verdict in shown])
     return [
         {
             "pair": pair.pk,
@@ -230,7 +250,7 @@ def described_changes(change: ModelChange, shown: Sequence[ChangedVerdict]) -> l
             "left": f"{pair.earlier.date}  {pair.earlier.newspaper.name}: {pair.earlier}",
             "right": f"{pair.later.date}  {pair.later.newspaper.name}: {pair.later}",
         }
-        for verdict, pair in ((verdict, pairs[change.pairs[verdict.place]]) for verdict in shown)
+        for verdict, pair in ((verdict, pairs[verdict.pair]) for verdict in shown)
     ]
 
 
@@ -288,7 +308,7 @@ def _result(
     labels = [pair.label for pair in training.pairs]
     tested, before, after = agreement(training, verdicts)
     counts = change_counts(change)
-    changed = {change.pairs[verdict.place]: verdict for verdict in change.changes.changed}
+    changed = {verdict.pair: verdict for verdict in change.changed}
     # Changed pairs that nobody has decided, drawn at random: the same ones every time.
     drawn = Pair.objects.in_queue().filter(pk__in=changed).drawn(CHANGES)[:ASKED_CHANGES]
     return {
@@ -299,13 +319,13 @@ def _result(
         "tested": tested,
         "right_before": before,
         "right_after": after,
-        "compared": change.compared,
+        "compared": len(change.compared),
         "judged": change.judged,
         "counts": counts,
         "moves": directions({(row["old"], row["new"]): row["pairs"] for row in counts if row["old"] != row["new"]}),
         "drawn": len(training.drawn),
         "support": asdict(drawn_support(training, verdicts) + sample_support(learnt.model)),
-        "to_answer": described_changes(change, [changed[pk] for pk in drawn.values_list("pk", flat=True)]),
-        "changed": len(change.changes.changed),
-        "examples": described_changes(change, change.changes.changed[:SHOWN_CHANGES]),
+        "to_answer": described_changes([changed[pk] for pk in drawn.values_list("pk", flat=True)]),
+        "changed": len(change.changed),
+        "examples": described_changes(change.changed[:SHOWN_CHANGES]),
     }

@@ -1,7 +1,5 @@
 """The verdict on a pair and its probability. Pure."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dedup.detection.comparison.compare import Comparison
@@ -32,25 +30,6 @@ class Judgement:
         return Judgement(kind, 1.0, 0.0, (reason, *(old for old in self.reasons if old != DOUBTFUL)), found)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedVerdict:
-    """A pair on which two models give different verdicts, by its position among the pairs compared."""
-
-    place: int
-    old: VerdictKind
-    new: VerdictKind
-    old_duplicate_probability: float
-    new_duplicate_probability: float
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictChanges:
-    """What another model would change: the number of pairs by old and new verdict, and the pairs that change."""
-
-    counts: Mapping[tuple[VerdictKind, VerdictKind], int]
-    changed: tuple[ChangedVerdict, ...]
-
-
 def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> Judgement:
     """Return the judgement on a pair, by the model that ships with the program if none is given."""
     model = model or default_model()
@@ -64,20 +43,6 @@ def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> J
         reasons.append(DOUBTFUL)
     found = measured(comparison, probabilities, kind)
     return Judgement(kind, probability, probabilities.duplicate, tuple(reasons), found)
-
-
-def verdict_changes(old: VerdictModel, new: VerdictModel, rows: Sequence[Sequence[float]]) -> VerdictChanges:
-    """Return how verdicts on pairs with these features would change if `new` replaced `old`; largest change first."""
-    counts: Counter[tuple[VerdictKind, VerdictKind]] = Counter()
-    changed: list[ChangedVerdict] = []
-    for place, row in enumerate(rows):
-        before, after = old.probabilities(row), new.probabilities(row)
-        kinds = kind_of(before, old.threshold)[0], kind_of(after, new.threshold)[0]
-        counts[kinds] += 1
-        if kinds[0] != kinds[1]:
-            changed.append(ChangedVerdict(place, *kinds, before.duplicate, after.duplicate))
-    changed.sort(key=lambda change: -abs(change.new_duplicate_probability - change.old_duplicate_probability))
-    return VerdictChanges(dict(counts), tuple(changed))
 
 
 def kind_of(probabilities: Probabilities, threshold: float) -> tuple[VerdictKind, float]:

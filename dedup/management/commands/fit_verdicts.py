@@ -135,10 +135,10 @@ class Command(LongCommand):
             "learnt_from": model.learnt_from,
             "adjusted": str(learnt.extent),
             "agreement": dict(zip(("tested", "in_use", "learnt"), agreed, strict=True)),
-            "compared": change.compared,
+            "compared": len(change.compared),
             "judged": change.judged,
             "counts": learning.change_counts(change),
-            "changed": learning.described_changes(change, change.changes.changed[:SHOWN_CHANGES]),
+            "changed": learning.described_changes(change.changed[:SHOWN_CHANGES]),
         }
         self.write_result(result, options, self._print)
 

@@ -12,7 +12,6 @@ from dedup.detection.comparison.prepared import ArticleText, Preparer
 from dedup.detection.comparison.recurring import HeadlineSeries
 from dedup.detection.types import Relation, SameAs, VerdictKind
 from dedup.detection.verdicts.features import (
-    FEATURES,
     SAME_TEASER,
     SAME_TEXT,
     STUBS,
@@ -20,11 +19,11 @@ from dedup.detection.verdicts.features import (
     identity_of,
     without_series,
 )
-from dedup.detection.verdicts.model import Logistic, VerdictModel, default_model
+from dedup.detection.verdicts.model import default_model
 from dedup.detection.verdicts.reasons import IDENTITIES, reasons_for
 from dedup.detection.verdicts.relations import measured
 from dedup.detection.verdicts.same_as import JOINS_FROM, MOST_OWN, is_same
-from dedup.detection.verdicts.verdict import judgement_of, verdict_changes
+from dedup.detection.verdicts.verdict import judgement_of
 from tests.dedup.recurring_texts import recurring_texts
 
 MONDAY = datetime.date(2026, 3, 2)
@@ -392,22 +391,6 @@ def test_probabilities_add_up_and_features_are_known_without_series() -> None:
     alone = features_of(compare(*[Preparer().prepare(rate) for rate in RATES[:2]]))
     assert row != pytest.approx(alone)
     assert without_series(row) == pytest.approx(alone)
-
-
-def test_what_another_model_would_change() -> None:
-    old = default_model()
-    never = Logistic(-9.0, (0.0,) * len(FEATURES))
-    new = VerdictModel({**old.questions, "duplicate": never})
-    copy = replace(ORIGINAL, newspaper=2, headline="Islanders stranded")
-    rows = [features_of(compared(ORIGINAL, copy)), features_of(compared(*RATES))]
-    changes = verdict_changes(old, new, rows)
-    assert changes.counts == {
-        (VerdictKind.DUPLICATE, changes.changed[0].new): 1,
-        (VerdictKind.TEMPLATE, VerdictKind.TEMPLATE): 1,
-    }
-    assert [(change.place, change.old) for change in changes.changed] == [(0, VerdictKind.DUPLICATE)]
-    assert changes.changed[0].old_duplicate_probability > 0.9 > changes.changed[0].new_duplicate_probability
-    assert verdict_changes(old, old, rows).changed == ()
 
 
 def test_a_higher_threshold_makes_fewer_duplicates() -> None:
