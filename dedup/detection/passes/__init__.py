@@ -29,5 +29,3 @@ _ALL: tuple[Pass, ...] = (
     ContainmentPass(),
 )
 PASSES: dict[str, Pass] = {detection_pass.name: detection_pass for detection_pass in _ALL}
-
-__all__ = ["PASSES"]
