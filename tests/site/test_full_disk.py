@@ -18,7 +18,6 @@ from django.core.management import CommandError, call_command
 
 from articles.files.whole_files import UnwritableError, whole_file, writing
 from articles.models import Article, ArticlePage
-from dedup.management.commands import write_docs
 from tests.conftest import StoreArticle
 from tests.databases import child_environment, run_python
 from tests.factories import make_pair
@@ -160,19 +159,6 @@ def test_rejected_rows_that_cannot_be_written_name_their_file(db: None, tmp_path
     source.write_text("date,headline,url,content,newspaper\n" + "".join(rows))
     with small_files():
         assert fault_of("import_articles", str(source), f"--rejects={rejects}") == TOO_LARGE.format(rejects)
-
-
-def test_a_page_of_the_docs_is_replaced_as_a_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: object
-) -> None:
-    page = tmp_path / "docs" / "detection.md"
-    page.parent.mkdir()
-    old = f"<!-- write_docs: passes -->\n\nold\n\n<!-- write_docs: end -->\n{'x' * LIMIT}"
-    page.write_text(old)
-    monkeypatch.setattr(settings, "BASE_DIR", tmp_path)
-    with small_files(), pytest.raises(CommandError, match=r"detection\.md cannot be written: File too large"):
-        call_command(write_docs.Command())
-    assert page.read_text() == old
 
 
 def test_a_full_disk_names_what_is_free_and_the_remedy(tmp_path: Path) -> None:

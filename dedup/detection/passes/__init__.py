@@ -1,7 +1,7 @@
 """The detection passes, in the order in which a run executes them.
 
 To add a pass, write one file in this package, one line here, and one test file, tests/dedup/passes/test_NAME.py,
-whose `alike` the contract test uses. Then run `manage.py write_docs` to add it to the docs.
+whose `alike` the contract test uses. Then run `script/write-docs` to add it to the docs.
 """
 
 from dedup.detection.passes.base import Pass

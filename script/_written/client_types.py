@@ -1,4 +1,4 @@
-"""The types of the client: manage.py write_docs writes them from the API's shapes into client/newsdedup_client.py."""
+"""The types of the client: script/write-docs writes them from the API's shapes into client/newsdedup_client.py."""
 
 import datetime
 from collections.abc import Iterator

@@ -1,58 +1,52 @@
-"""`manage.py write_docs`: write between their markers what comes from the code: tables of the docs, client types."""
+"""Write between their markers what comes from the code: tables of docs/, and the types of the client."""
 
+import argparse
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-from django.core.management.base import CommandError, CommandParser
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
+django.setup()
 
 from articles.fields import FROM_FILES
 from articles.files.whole_files import whole_file
-from articles.management.base import ProjectCommand
 from dedup.answers import BUTTONS
-from dedup.api.client_types import client_types
 from dedup.declarations import settings_of
 from dedup.detection.clustering.policies import RULES
 from dedup.detection.passes import PASSES
 from dedup.detection.verdicts.same_as import RULES as SAME_RULES
 from dedup.rows.corpus.writing import CORPUS, REMOVED
 from dedup.rows.exporting import WRITTEN
+from script._written.client_types import client_types
 
+CHECKOUT = Path(__file__).resolve().parents[2]
 CLIENT = "newsdedup_client.py"
 _MARKED = re.compile(r"(<!-- write_docs: (?P<table>\w+) -->\n\n).*?(\n\n(?:# )?<!-- write_docs: end -->)", re.DOTALL)
 
 
-class Command(ProjectCommand):
-    """Replace the tables, or with --check report which differ."""
-
-    help = (
-        "Write what comes from the code: tables of docs/, such as the settings of passes, and the types of the client. "
-        "Run it in a checkout."
-    )
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
-        parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a table differs")
-
-    def handle(self, **options: Any) -> None:
-        """Write or check every page of docs/, and the client."""
-        for page in [*sorted((settings.BASE_DIR / "docs").glob("*.md")), settings.BASE_DIR / "client" / CLIENT]:
-            self._write(page, check=options["check"])
-
-    def _write(self, page: Path, *, check: bool) -> None:
+def main() -> str | None:
+    """Replace what differs, or with --check return what does; only a checkout has it."""
+    parser = argparse.ArgumentParser(prog="script/write-docs", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a table differs")
+    parser.add_argument("--checkout", type=Path, default=CHECKOUT, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    for page in [*sorted((options.checkout / "docs").glob("*.md")), options.checkout / "client" / CLIENT]:
         text = page.read_text(encoding="utf-8")
         # Each marker names its table.
         written = _MARKED.sub(lambda found: found[1] + "\n".join(_TABLES[found["table"]]()) + found[3], text)
-        if written == text:
-            return
-        if check:
-            raise CommandError(f"{page.parent.name}/{page.name} differs from the code; run manage.py write_docs")
-        with whole_file(page) as file:
-            file.write(written)
-        self.stdout.write(f"{page.parent.name}/{page.name} is written.")
+        if written != text and options.check:
+            return f"{page.parent.name}/{page.name} differs from the code; run script/write-docs"
+        if written != text:
+            with whole_file(page) as file:
+                file.write(written)
+            print(f"{page.parent.name}/{page.name} is written.")
+    return None
 
 
 def _table(*rows: Sequence[str]) -> Iterator[str]:
@@ -114,3 +108,6 @@ _TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "same": partial(_named, "choice", "two articles are the same", SAME_RULES),
     **{f"{name}_columns": partial(_named, "column", "what it is", found) for name, found in _COLUMNS.items()},
 }
+
+if __name__ == "__main__":
+    sys.exit(main())
