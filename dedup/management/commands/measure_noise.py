@@ -6,10 +6,10 @@ from django.core.management.base import CommandParser
 
 from articles.management.arguments import add_workers_option, number_up_to
 from articles.management.base import LongCommand
+from benchmarks.noise import DATASKETCH, noise_table
 from dedup.detection.runs.facts import label as label_of_pass
 from dedup.management.arguments import CORPUS_EXIT_CODES, add_profile_options, chosen_detection
 from dedup.research.apart import read_corpus
-from dedup.research.noise import DATASKETCH, noise_table
 from dedup.research.print import console_on, table_of
 
 _MOST_OTHERS = 1_000_000

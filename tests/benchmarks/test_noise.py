@@ -5,10 +5,11 @@ from random import Random
 
 import pytest
 
-from dedup.research import noise
+from benchmarks import noise
+from benchmarks.noise import NOISES, cropped, hyphenated, misread, moved, sides_of
 from dedup.research.labels import Label, LabelsError, Named
-from dedup.research.noise import NOISES, cropped, hyphenated, misread, moved, sides_of
 from tests.commands import called
+from tests.dedup.research.conftest import _migrate_once, files  # noqa: F401 - fixtures
 from tests.dedup.research.small_corpus import RAIN, TRAM, WIRE
 
 PARTS = f"{WIRE}\n\n{TRAM}\n\n{RAIN}"
@@ -57,7 +58,10 @@ def test_each_pair_has_one_damaged_side() -> None:
 
 
 @pytest.mark.django_db(transaction=True, serialized_rollback=True)
-def test_the_command_says_what_is_still_found(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_says_what_is_still_found(
+    files: list[str],  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(noise, "NOISES", [known for known in NOISES if known.name in {"none", "crop_30"}])
     printed, said = called("measure_noise", *files, "--others=3", "--format=json", "--no-progress", "--workers=1")
     result = json.loads(printed)

@@ -242,7 +242,7 @@ def _alike(texts: Sequence[tuple[str, str]]) -> list[bool] | None:
 def _slice(path: Path, named: set[Named], others: int, seed: int) -> Iterator[IncomingArticle]:
     """Yield the named articles of a file and at most so many others, drawn at random, in the order of the file."""
     total = sum(1 for _ in _read(path))
-    drawn = set(Random(seed).sample(range(total), min(others, total)))  # noqa: S311 - no secret
+    drawn = set(Random(seed).sample(range(total), min(others, total)))
     for place, article in enumerate(_read(path)):
         if place in drawn or _names_of(article) & named:
             yield article
@@ -268,7 +268,7 @@ def _damaged(article: IncomingArticle, noise: Noise, damaged: frozenset[Named], 
     """Return the article with noise if it is to be damaged; the dice depend on the article and the noise alone."""
     if not _names_of(article) & damaged:
         return article
-    dice = Random(f"{seed} {noise.name} {article.external_id or article.url}")  # noqa: S311 - no secret
+    dice = Random(f"{seed} {noise.name} {article.external_id or article.url}")
     headline = noise.damage(article.headline, dice) if noise.headlines else article.headline
     return replace(article, headline=headline, content=noise.damage(article.content, dice) or article.content)
 
