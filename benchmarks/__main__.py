@@ -19,6 +19,7 @@ PROGRAMS = {
     "dense": ("dense", "a whole run on inputs with dense groups"),
     "lineage": ("lineage", "how well the lineage of invented newspapers is found"),
     "loop": ("loop", "the review loop in a real browser, by keys alone"),
+    "noise": ("noise", "what damage to texts costs every pass and the verdict"),
     "pages": ("pages", "the pages with a million pairs"),
     "review": ("review", "the answers that settle a queue"),
     "spark": ("spark", "a run on Spark against find_duplicates"),

@@ -1,11 +1,15 @@
-"""What damage costs: labelled duplicates that are still found after one side was damaged, by passes and verdict.
+"""What damage to texts, as by scanning, costs every pass and the verdict; nothing is stored.
 
-Texts are damaged as scanning and editing do: letters misread, words broken, ends cut off, paragraphs moved.
+One side of labelled duplicates is damaged: letters misread, words hyphenated, texts cropped, paragraphs moved. The
+detection runs once for each kind of damage, on the labelled articles and some others of the file, which are kept apart
+and dropped afterwards. Printed is the share of the duplicates that every pass and the verdict still find.
 """
 
+import argparse
 import gzip
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,11 +18,24 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from articles.files.formats import source_named
+from datasketch import MinHash
+from django.core.checks import Tags
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS
+from rich.console import Console
+
+from articles.files.formats import FileUsageError, source_named
 from articles.files.importing import open_rows
+from articles.files.records import UnreadableFileError
+from articles.management.arguments import add_workers_option, number_up_to
 from articles.normalization.sentences import sentences_of
 from articles.storage.incoming import IncomingArticle
-from dedup.research.apart import Corpus, Detection, detected
+from benchmarks.measuring import MeasuringError
+from benchmarks.report import show
+from benchmarks.results import Sheet
+from dedup.detection.runs.facts import label as label_of_pass
+from dedup.management.arguments import CORPUS_EXIT_CODES, add_profile_options, chosen_detection
+from dedup.research.apart import Corpus, Detection, detected, read_corpus
 from dedup.research.labels import Label, LabelsError, Named
 from dedup.research.measure import judged_pairs, pass_scores, score_of
 
@@ -208,8 +225,7 @@ def _row(noise: Noise, chosen: Path, corpus: Corpus, sides: Sides, how: Detectio
         for name, scored in scores.items()
     }
     calls = {"verdict": [pair.called for pair in judged], "any": [pair.pair is not None for pair in judged], **found}
-    if (alike := _alike(texts)) is not None:
-        calls[DATASKETCH] = alike
+    calls[DATASKETCH] = _alike(texts)
     measures = {name: score_of(judged, called) for name, called in calls.items()}
     return {
         "noise": noise.name,
@@ -221,12 +237,8 @@ def _row(noise: Noise, chosen: Path, corpus: Corpus, sides: Sides, how: Detectio
     }
 
 
-def _alike(texts: Sequence[tuple[str, str]]) -> list[bool] | None:
-    """Return whether datasketch estimates a Jaccard similarity of at least 0.75; None if it is not installed."""
-    try:
-        from datasketch import MinHash  # noqa: PLC0415 - of the extra "benchmarks"
-    except ImportError:
-        return None
+def _alike(texts: Sequence[tuple[str, str]]) -> list[bool]:
+    """Return whether datasketch estimates a Jaccard similarity of at least 0.75."""
 
     def sketch(text: str) -> Any:
         made = MinHash(num_perm=_PERMUTATIONS, seed=_SEED)
@@ -279,3 +291,61 @@ def _names_of(article: IncomingArticle) -> set[Named]:
     return known | (
         {Named(article.external_id), Named(article.external_id, article.url)} if article.external_id else set()
     )
+
+
+# ---- the program -----------------------------------------------------------------------------------
+
+_MOST_OTHERS = 1_000_000
+_HEADINGS = {"verdict": "The verdict", "any": "Any pass that is on", DATASKETCH: "MinHash of datasketch, from 0.75"}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--articles", required=True, metavar="FILE", help="the articles, as for evaluate")
+    parser.add_argument(
+        "--labels", required=True, nargs="+", action="extend", metavar="FILE", help="the labels, as for evaluate"
+    )
+    parser.add_argument(
+        "--others",
+        type=number_up_to(_MOST_OTHERS),
+        default=2_000,
+        metavar="N",
+        help="so many articles without labels are drawn at random and compared too (default: 2000)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="what the damage and the other articles are drawn with (default: 1)"
+    )
+    add_profile_options(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--no-progress", action="store_true", help="do not show a progress bar")
+    add_workers_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Damage, run, count, print. Results go to stdout, all else to stderr."""
+    try:
+        BaseCommand().check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+        corpus = read_corpus(options.articles, options.labels)
+        how = chosen_detection(vars(options), lambda said: print(said, file=sys.stderr))
+        result = noise_table(corpus, how, others=options.others, seed=options.seed)
+    except (*CORPUS_EXIT_CODES, CommandError, FileUsageError, UnreadableFileError) as error:
+        raise MeasuringError(str(error)) from error
+    if options.format == "json":
+        print(json.dumps(result, ensure_ascii=False))
+    else:
+        _print(result)
+
+
+def _print(result: dict[str, Any]) -> None:
+    out = result["left_out"]
+    left_out = f" {out:,} pairs are left out: their articles are in others." if out else ""
+    print(
+        f"{result['duplicates']:,} labelled duplicates, one side of each damaged, among {result['articles']:,} "
+        f"articles; seed {result['seed']}.{left_out}"
+    )
+    names = list(result["rows"][0]["recall"])
+    headings = ("damage", *(_HEADINGS.get(name) or label_of_pass(name) for name in names))
+    rows = [(row["label"], *(f"{row['recall'][name]['recall']:.2f}" for name in names)) for row in result["rows"]]
+    table = Sheet("Share of the duplicates that are found", headings, rows)
+    show([table], Console(width=None if sys.stdout.isatty() else 200))
+    print("--format json has the 95% intervals.")

@@ -14,7 +14,7 @@ from benchmarks.results import LABELS, Results, Sheet, ShingleResult, WindowResu
 # The marks of a part of the page that is written by this program.
 BEGIN, END = "<!-- {}: written by script/benchmark --write-docs -->", "<!-- end of {} -->"
 # The columns of words; the others are numbers.
-_WORDS = {"contestant", "step", "phase", "page", "tool", "finds", "result"}
+_WORDS = {"contestant", "step", "phase", "page", "tool", "finds", "result", "damage"}
 
 
 def show(sheets: Sequence[Sheet], console: Console) -> None:

@@ -1,14 +1,13 @@
-"""Damage to texts: how much of it, the same every time, and what the command still finds."""
+"""Damage to texts: how much of it, the same every time, and what is still found."""
 
 import json
 from random import Random
 
 import pytest
 
-from benchmarks import noise
+from benchmarks import __main__, noise
 from benchmarks.noise import NOISES, cropped, hyphenated, misread, moved, sides_of
 from dedup.research.labels import Label, LabelsError, Named
-from tests.commands import called
 from tests.dedup.research.conftest import _migrate_once, files  # noqa: F401 - fixtures
 from tests.dedup.research.small_corpus import RAIN, TRAM, WIRE
 
@@ -58,17 +57,24 @@ def test_each_pair_has_one_damaged_side() -> None:
 
 
 @pytest.mark.django_db(transaction=True, serialized_rollback=True)
-def test_the_command_says_what_is_still_found(
+def test_it_says_what_is_still_found(
     files: list[str],  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(noise, "NOISES", [known for known in NOISES if known.name in {"none", "crop_30"}])
-    printed, said = called("measure_noise", *files, "--others=3", "--format=json", "--no-progress", "--workers=1")
-    result = json.loads(printed)
+    monkeypatch.setattr(
+        "sys.argv", ["", "noise", *files, "--others=3", "--format=json", "--no-progress", "--workers=1"]
+    )
+    assert __main__.main() == 0
+    printed = capsys.readouterr()
+    assert "cropped to the first 30%:" in printed.err
+    result = json.loads(printed.out)
     assert (result["duplicates"], result["left_out"], result["seed"]) == (2, 0, 1)
     assert 4 <= result["articles"] <= 7
     unchanged, short = ({name: recall["recall"] for name, recall in row["recall"].items()} for row in result["rows"])
     # One of the two is a copy, with a weight of 3; the other one has another text.
     assert {unchanged[name] for name in ("verdict", "any", "exact", "trigram", "minhash", "datasketch")} == {0.75}
     assert (short["exact"], short["minhash"], short["datasketch"], short["containment"]) == (0.0, 0.0, 0.0, 0.75)
-    assert "cropped to the first 30%:" in said
+    noise._print(result)
+    assert capsys.readouterr().out.startswith("2 labelled duplicates, one side of each damaged, among ")

@@ -172,7 +172,7 @@ LONG = {
     "export_corpus", "export_detection", "export_revisions",
     "export_warc", "index_search",
     "find_boilerplate", "find_duplicates", "fit_verdicts", "import_articles", "import_detection", "import_warc",
-    "measure_noise", "reextract", "remove_article", "remove_newspaper", "remove_pages", "renormalize", "restore",
+    "reextract", "remove_article", "remove_newspaper", "remove_pages", "renormalize", "restore",
 }  # fmt: skip
 
 
