@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.contrib.auth import get_user_model
+from pyarrow import parquet
 
 from articles.models import Newspaper
 from articles.storage.ingest import store_articles
@@ -49,8 +51,8 @@ SETTINGS = {
     "trigram": {"dense_from": 10, "kept_pairs": 2},
     "stopword": {"dense_from": 4, "kept_pairs": 2},
     "minhash": {"dense_from": 4, "kept_pairs": 2},
-    "sentence": {"weighted": True},
-    "containment": {"threshold": 0.95},
+    "sentence": {"weighted": True, "most_articles": 6},
+    "containment": {"threshold": 0.95, "most_articles": 6},
 }
 # Compiling takes longer than these tests.
 SHORT_LIVED = {
@@ -106,13 +108,25 @@ def find_duplicates(options: list[str]) -> None:
 
 
 def run_on_spark(spark: Any, folder: Path, options: list[str]) -> Result:
-    """Export what is stored, and run on that."""
+    """Export what is stored, deal it out anew, and run on that."""
     called("export_detection", folder, *options)
     bundle = Bundle(folder)
+    deal_out(bundle.articles)
     manifest = Manifest.read(bundle.manifest)
     configs = manifest.configs()
-    run = ClusterRun(spark, bundle=bundle, manifest=manifest, configs=configs, tile_pairs=22_500, resume=False)
+    run = ClusterRun(spark, bundle=bundle, manifest=manifest, configs=configs, tile_pairs=4_900, resume=False)
     return run.result()
+
+
+def deal_out(folder: Path) -> None:
+    """Put the articles of an export in any order, in files of few: every part has articles of nearly all days."""
+    articles = parquet.read_table(folder)
+    order = np.random.default_rng(20_261_128).permutation(len(articles))
+    for path in folder.iterdir():
+        path.unlink()
+    for start in range(0, len(order), 70):
+        some = articles.take(order[start : start + 70])
+        parquet.write_table(some, folder / f"{start:05}.parquet", row_group_size=20)
 
 
 @pytest.mark.slow
