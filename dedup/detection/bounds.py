@@ -20,30 +20,38 @@ ANY_DAYS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What holds for the pairs of a newspaper with any other, or of two newspapers, instead of the profile's bounds.
+    """What holds for the pairs of one side with any newspaper, or of two sides, instead of the profile's bounds.
 
-    Without `other_id` it is about pairs with any newspaper. `settings` has lowest scores and most days by pass. Pairs
-    that are `left_out` are not proposed. With `retired`, pairs that these bounds would not find are hidden, although
-    earlier runs found them.
+    A side is a newspaper or a collection, as the ids of its newspapers; in the same place, `names` has its name, and
+    `members` the names of the newspapers of a collection, None for a newspaper. `settings` has lowest scores and most
+    days by pass. Pairs that are `left_out` are not proposed. With `retired`, pairs that these bounds would not find are
+    hidden, although earlier runs found them.
     """
 
-    newspaper_id: int
-    other_id: int | None = None
-    names: tuple[str, ...] = ()
+    sides: Sequence[frozenset[int]]
+    names: Sequence[str]
+    members: Sequence[list[str] | None]
     settings: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
     left_out: bool = False
     retired: bool = False
 
     def applies(self, first: int, second: int) -> bool:
         """Return whether the rule is about pairs of these two newspapers, by their ids, which may be equal."""
-        if self.other_id is None:
-            return self.newspaper_id in (first, second)
-        return {self.newspaper_id, self.other_id} == {first, second}
+        if len(self.sides) == 1:
+            return first in self.sides[0] or second in self.sides[0]
+        one, other = self.sides
+        return (first in one and second in other) or (second in one and first in other)
+
+    @property
+    def rank(self) -> int:
+        """How particular it is: two newspapers 6, one with a collection 4, one 3, two collections 2, one 1."""
+        return sum(3 if members is None else 1 for members in self.members)
 
     def stored(self) -> dict[str, Any]:
-        """Return the rule in the form stored with a run."""
+        """Return the rule in the form stored with a run, so that a collection with other newspapers is another one."""
         return {
             "newspapers": list(self.names),
+            **({"members": list(self.members)} if any(own is not None for own in self.members) else {}),
             "left_out": self.left_out,
             "retired": self.retired,
             "settings": {name: dict(values) for name, values in self.settings.items()},
@@ -69,14 +77,16 @@ class Bounds:
 
 def bound_named(pass_name: str, effect: SettingEffect) -> str | None:
     """Return the name of the setting that bounds a pass in this way, or None: the pass has no such bound."""
-    return _bound_in(PASSES[pass_name].config_class, effect)
+    return _bound_in(PASSES[pass_name].config_class, effect)  # type: ignore[arg-type]  # a class can be hashed
 
 
 def _bounds_in(config: PassConfig) -> tuple[str | None, str | None]:
     """Return the names of the settings for the lowest score and the most days apart."""
-    return _bound_in(type(config), SettingEffect.FROM_SCORE), _bound_in(type(config), SettingEffect.WITHIN_DAYS)
+    config_class: Any = type(config)
+    return _bound_in(config_class, SettingEffect.FROM_SCORE), _bound_in(config_class, SettingEffect.WITHIN_DAYS)
 
 
+@cache  # a run asks for every two newspapers
 def _bound_in(config_class: type[PassConfig], effect: SettingEffect) -> str | None:
     declared = settings_of(config_class).items()
     return next((name for name, (_, declared_setting) in declared if declared_setting.effect is effect), None)
@@ -85,12 +95,13 @@ def _bound_in(config_class: type[PassConfig], effect: SettingEffect) -> str | No
 def bounds_of(pass_name: str, config: PassConfig, rules: Rules, first: int, second: int) -> Bounds:
     """Return the bounds for pairs of two newspapers, by their ids, which may be equal.
 
-    A rule about both newspapers replaces rules about one of them. If both have a rule, a pair must satisfy both; what
-    one of them does not set is up to the other one. What no rule sets is as in the config.
+    Of the rules that apply, those of the highest rank replace the others. A pair must satisfy all of these; what one
+    of them does not set is up to the others. What none of them sets is as in the config.
     """
     general = general_bounds(config)
     applying = [rule for rule in rules if rule.applies(first, second)]
-    own = [rule for rule in applying if rule.other_id] or applying
+    highest = max((rule.rank for rule in applying), default=0)
+    own = [rule for rule in applying if rule.rank == highest]
     score, days = _bounds_in(config)
     return Bounds(
         max(_set_by(own, pass_name, score), default=general.lowest_score),

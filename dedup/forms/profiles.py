@@ -10,8 +10,8 @@ from django.forms import BoundField
 
 from articles.extraction.rules import FIELDS, ExtractionRule, rule_faults
 from articles.forms import StyledForm, field_of, style
+from articles.models import Collection
 from articles.models import ExtractionRule as SavedRule
-from articles.models import Newspaper
 from articles.normalization.logins import without_login
 from articles.storage.incoming import url_fault
 from dedup.declarations import ConfigError, Setting, SettingEffect, make_config, settings_of
@@ -22,6 +22,7 @@ from dedup.detection.runs.profiles import Configs
 from dedup.detection.verdicts.same_as import RULES
 from dedup.forms.base import setting_field
 from dedup.models import Profile, ProfileRule
+from dedup.rows.filtering import units
 
 # The fields of a profile that are not settings of a pass: what comes first, and the rest.
 BASIC = ("name", "is_default", "nightly_at")
@@ -136,30 +137,41 @@ PLAIN = ("newspaper", "other", "left_out", "retired")  # the fields of a rule th
 
 
 class RuleForm(StyledForm, forms.ModelForm[ProfileRule]):
-    """A rule of a profile: which newspapers, and the days and lowest scores that are not those of the profile."""
+    """A rule of a profile: for whom, and the days and lowest scores that are not those of the profile.
+
+    A newspaper is chosen by its number, a collection by its number below zero.
+    """
 
     GROUPS = {"plain": PLAIN}
 
+    newspaper = forms.ChoiceField(
+        choices=lambda: [("", "choose one"), *units()],
+        label="Newspaper or collection",
+        help_text="For a collection, each run takes the newspapers that are in it when the run starts.",
+    )
+    other = forms.ChoiceField(
+        choices=lambda: [("", "any newspaper"), *units()],
+        required=False,
+        label="With",
+        help_text="If empty: with any newspaper. Choose the same one again for pairs within it.",
+    )
+
     class Meta:
         model = ProfileRule
-        fields = PLAIN
+        fields = ("left_out", "retired")
         labels = {
-            "newspaper": "Newspaper",
-            "other": "With",
             "left_out": "Leave these pairs out of detection",
             "retired": "Hide pairs found earlier that this rule does not allow",
         }
         help_texts = {
-            "other": "If empty: with any newspaper. Choose the same newspaper for pairs within it.",
             "left_out": "No pass proposes them. The numbers below do not matter then.",
             "retired": "From the next run on. Decisions stay.",
         }
 
     def __init__(self, *args: Any, configs: Configs, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["newspaper"].queryset = self.fields["other"].queryset = Newspaper.objects.in_use()  # type: ignore[attr-defined]
-        self.fields["newspaper"].empty_label = "choose a newspaper"  # type: ignore[attr-defined]
-        self.fields["other"].empty_label = "any newspaper"  # type: ignore[attr-defined]
+        numbers = [-side.pk if isinstance(side, Collection) else side.pk for side in self.instance.sides]
+        self.initial.update(zip(PLAIN, numbers, strict=False))
         self.passes = [name for name, config in configs.items() if config.enabled or name in self.instance.settings]
         for name in self.passes:
             for setting in _bounds(name):
@@ -172,19 +184,21 @@ class RuleForm(StyledForm, forms.ModelForm[ProfileRule]):
         style(self.fields.values())
 
     def clean(self) -> dict[str, Any]:
-        """Collect the fields into the stored settings, and put the two newspapers in order."""
+        """Collect the fields into the stored settings, and put the sides in order."""
         cleaned = super().clean() or {}
         chosen = {name: {key: cleaned.get(f"{name}__{key}") for key in _bounds(name)} for name in self.passes}
         given = {name: {key: value for key, value in own.items() if value is not None} for name, own in chosen.items()}
         self.instance.settings = {name: values for name, values in given.items() if values}
-        first, second = cleaned.get("newspaper"), cleaned.get("other")
-        if first and second and first.pk > second.pk:
-            cleaned["newspaper"], cleaned["other"] = second, first
-        if first and not second and not self.errors and not (self.instance.settings or cleaned["left_out"]):
-            self.add_error(None, "This rule would change nothing. Enter a number, or leave the newspaper out.")
-        same = ProfileRule.objects.filter(profile=self.instance.profile, newspaper=cleaned.get("newspaper"))
-        others = same.filter(other=cleaned["other"]) if second else same.filter(other__isnull=True)
-        if first and others.exclude(pk=self.instance.pk).exists():
+        sides = [int(cleaned[name]) for name in PLAIN[:2] if cleaned.get(name)]
+        rule = self.instance
+        rule.newspaper_id, rule.other_id = [*sorted(side for side in sides if side > 0), None, None][:2]
+        rule.collection_id, rule.other_collection_id = [*sorted(-side for side in sides if side < 0), None, None][:2]
+        others = rule.profile.rules.exclude(pk=rule.pk)
+        is_empty = len(sides) == 1 and not (rule.settings or cleaned["left_out"] or self.errors)
+        # One newspaper "as in the profile" is something where a rule for a collection may say otherwise.
+        if is_empty and (rule.collection_id or not others.exclude(collection=None).exists()):
+            self.add_error(None, "This rule would change nothing. Enter a number, or leave these pairs out.")
+        if sides and others.filter(**{name: getattr(rule, name) for name in rule.SIDES}).exists():
             self.add_error("newspaper", "The profile already has a rule for this choice; change that one.")
         return cleaned
 

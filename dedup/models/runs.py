@@ -7,7 +7,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
-from articles.models import Job, Newspaper
+from articles.models import Collection, Job, Newspaper
 from dedup.detection.types import KeepRule, SameAs
 from dedup.models.base import Row
 
@@ -92,17 +92,27 @@ class Profile(Row):
 
 
 class ProfileRule(models.Model):
-    """Windows and thresholds of a profile for one newspaper, or for two. Read it through detection/runs/profiles.py."""
+    """Windows and thresholds of a profile for one or two sides, which are newspapers or collections.
+
+    With one side, it holds for pairs with any newspaper. Read it through detection/runs/profiles.py.
+    """
+
+    SIDES = ("newspaper_id", "other_id", "collection_id", "other_collection_id")
 
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="rules")
-    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
+    newspaper = models.ForeignKey(Newspaper, null=True, on_delete=models.CASCADE, related_name="+")
     other = models.ForeignKey(
-        Newspaper,
+        Newspaper, null=True, on_delete=models.CASCADE, related_name="+", help_text="The second of two newspapers."
+    )
+    collection = models.ForeignKey(
+        Collection,
         null=True,
-        blank=True,
         on_delete=models.CASCADE,
         related_name="+",
-        help_text="Empty: the rule holds for pairs with any newspaper.",
+        help_text="A run takes the newspapers that it has when the run starts.",
+    )
+    other_collection = models.ForeignKey(
+        Collection, null=True, on_delete=models.CASCADE, related_name="+", help_text="The second of two collections."
     )
     settings = models.JSONField(
         default=dict, blank=True, help_text="Lowest scores and most days that differ from the profile's, by pass."
@@ -116,16 +126,29 @@ class ProfileRule(models.Model):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["profile", "newspaper"], condition=Q(other__isnull=True), name="one_rule_a_newspaper"
+                fields=["profile", "newspaper", "other", "collection", "other_collection"],
+                nulls_distinct=False,
+                name="one_rule_for_the_same_sides",
             ),
-            models.UniqueConstraint(fields=["profile", "newspaper", "other"], name="one_rule_a_pair_of_newspapers"),
+            # One or two sides; two of a kind are in order. A comparison with NULL would pass, hence all the isnull.
             models.CheckConstraint(
-                condition=Q(other__isnull=True) | Q(newspaper__lte=F("other")), name="rule_newspapers_in_order"
+                condition=Q(newspaper__isnull=False, other__isnull=True, other_collection__isnull=True)
+                | Q(newspaper__isnull=True, other__isnull=True, collection__isnull=False, other_collection__isnull=True)
+                | Q(newspaper__lte=F("other"), collection__isnull=True, other_collection__isnull=True)
+                & Q(newspaper__isnull=False, other__isnull=False)
+                | Q(collection__lte=F("other_collection"), newspaper__isnull=True, other__isnull=True)
+                & Q(collection__isnull=False, other_collection__isnull=False),
+                name="rule_sides_in_order",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.newspaper} and {self.other or 'any newspaper'}"
+        return " and ".join(map(str, [*self.sides, "any newspaper"][:2]))
+
+    @property
+    def sides(self) -> list[Newspaper | Collection]:
+        """The one or two newspapers or collections, newspapers first."""
+        return [side for side in (self.newspaper, self.other, self.collection, self.other_collection) if side]
 
 
 class DetectionRun(Row):

@@ -173,7 +173,8 @@ def read_together(queryset: QuerySet[Any], _name: str, _value: Any) -> QuerySet[
 Unit: TypeAlias = frozenset[int]
 
 
-def _units() -> list[tuple[Any, str]]:
+def units() -> list[tuple[Any, str]]:
+    """Return the numbers of all newspapers, and of collections below zero, and their names, to choose one of them."""
     collections = [(-collection.pk, str(collection)) for collection in Collection.objects.all()]
     return collections + list(Newspaper.objects.in_use().values_list("pk", "name"))
 
@@ -194,7 +195,7 @@ class UnitField(forms.ChoiceField):
     """A choice of a newspaper or a collection; its value is a Unit, or None."""
 
     def __init__(self, *, empty_label: str, **given: Any) -> None:
-        super().__init__(choices=lambda: [("", empty_label), *_units()], **given)
+        super().__init__(choices=lambda: [("", empty_label), *units()], **given)
 
     def clean(self, value: Any) -> Unit | None:
         """Return what was chosen."""
@@ -205,7 +206,7 @@ class UnitsField(forms.MultipleChoiceField):
     """A choice of newspapers and collections; its value are their newspapers, each once, by name."""
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(choices=_units, **given)
+        super().__init__(choices=units, **given)
 
     def clean(self, value: Any) -> list[Newspaper]:
         """Return the newspapers that were chosen; none if nothing was."""

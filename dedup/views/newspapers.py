@@ -59,7 +59,9 @@ def newspaper_settings(request: EditorRequest, newspaper_id: int) -> HttpRespons
         "merged": newspaper.merged_newspapers.order_by("name"),
         "parameters": newspaper.learnt_parameters.order_by("learnt_at"),
         "copies": AttachedCopy.objects.filter(article__newspaper=newspaper).count(),
-        "rule": ProfileRule.objects.filter(newspaper=newspaper, other=None, profile__is_default=True).first(),
+        "rule": ProfileRule.objects.filter(
+            newspaper=newspaper, other=None, collection=None, profile__is_default=True
+        ).first(),
         "profile": Profile.objects.filter(is_default=True).first(),
     }
     return render(request, "newspapers/settings.html", context, status=400 if form.is_bound else 200)
@@ -128,7 +130,9 @@ def collection_change(request: EditorRequest, collection_id: int, act: str) -> H
     form = CollectionForm(request.POST, instance=shown) if act == "rename" else MembersForm(request.POST)
     if act == "delete":
         delete_collection(shown, user=request.user)
-        messages.success(request, f"The collection {shown} is deleted. Its newspapers stay.")
+        messages.success(
+            request, f"The collection {shown} is deleted, with its rules of profiles. Its newspapers stay."
+        )
     elif not form.is_valid():
         messages.error(request, f"Nothing was changed. {' '.join(reasons_of(form))}")
     elif act == "rename":

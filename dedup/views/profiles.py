@@ -86,10 +86,9 @@ def profile_delete(request: EditorRequest, profile_id: int) -> HttpResponse:
 
 
 def rule(request: EditorRequest, profile_id: int, rule_id: int | None = None) -> HttpResponse:
-    """Show and change a rule of a profile, or add one, for the newspaper that the address may name."""
+    """Show and change a rule of a profile, or add one, for the newspaper or collection that the address may name."""
     if rule_id is None:
         shown = ProfileRule(profile=get_object_or_404(Profile, pk=profile_id))
-        shown.newspaper_id = read_number(request.GET.get("newspaper", "")) or 0  # none has this number
     else:
         shown = get_object_or_404(ProfileRule, pk=rule_id, profile=profile_id)
     try:
@@ -97,7 +96,8 @@ def rule(request: EditorRequest, profile_id: int, rule_id: int | None = None) ->
     except ProfileError as error:
         messages.error(request, f"The profile cannot be used: {error}. Correct and save it first.")
         return redirect("profile", profile_id=shown.profile_id)
-    form = RuleForm(request.POST or None, instance=shown, configs=configs)
+    initial = {"newspaper": request.GET.get("newspaper")}
+    form = RuleForm(request.POST or None, instance=shown, initial=initial, configs=configs)
     if form.is_bound and form.is_valid():
         form.save()
         messages.success(request, f"The rule for {form.instance} is saved. The next run follows it.")

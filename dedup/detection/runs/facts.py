@@ -108,7 +108,7 @@ def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:
 
 @dataclass(frozen=True, slots=True)
 class RuleFacts:
-    """What a rule of a profile says: of which newspapers, and what holds for their pairs, in words."""
+    """What a rule of a profile says: of which newspapers or collections, and what holds for their pairs, in words."""
 
     newspapers: tuple[str, ...]
     says: tuple[str, ...]
@@ -125,7 +125,9 @@ def rule_facts(stored: Mapping[str, Any]) -> RuleFacts:
         ]
     if stored["retired"]:
         says.append("earlier pairs that the rule does not allow are hidden")
-    return RuleFacts(tuple(stored["newspapers"]), tuple(says or ["as in the profile"]))
+    sides = zip(stored["newspapers"], stored.get("members", [None, None]), strict=False)
+    named = (name if members is None else f"{name} ({counted(len(members), 'newspaper')})" for name, members in sides)
+    return RuleFacts(tuple(named), tuple(says or ["as in the profile"]))
 
 
 def bounds_in_words(name: str, values: Mapping[str, Any]) -> str:

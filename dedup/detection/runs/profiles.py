@@ -4,6 +4,9 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.db.models import Prefetch
+
+from articles.models import Newspaper
 from dedup.declarations import ConfigError, SettingEffect, make_config, settings_of
 from dedup.detection.bounds import Rule, Rules, bound_named
 from dedup.detection.passes import PASSES
@@ -51,9 +54,12 @@ def configs_of(settings: Mapping[str, Mapping[str, Any]]) -> Configs:
 def rules_of(profile: Profile) -> Rules:
     """Return the rules of a profile. Raises ProfileError for what a rule cannot set and for a value out of range.
 
-    For a newspaper that was merged, the one that has its articles now is used.
+    For a newspaper that was merged, the one that has its articles now is used; for a collection, its newspapers now.
     """
-    rows = profile.rules.select_related("newspaper__merged_into", "other__merged_into")
+    collections = ("collection", "other_collection")
+    papers = (Prefetch(f"{side}__newspapers", Newspaper.objects.in_use()) for side in collections)
+    rows = profile.rules.select_related("newspaper__merged_into", "other__merged_into", *collections)
+    rows = rows.prefetch_related(*papers)
     return tuple(_rule(row) for row in rows)
 
 
@@ -64,11 +70,15 @@ def _rule(row: ProfileRule) -> Rule:
         for setting in values:
             if setting not in bounds:
                 raise ProfileError(f"{name}: a rule cannot set {setting}; it sets the lowest score and the most days")
-    newspapers = [newspaper.current for newspaper in (row.newspaper, row.other) if newspaper]
+    sides = [side.current if isinstance(side, Newspaper) else side for side in row.sides]
+    papers = [[side] if isinstance(side, Newspaper) else list(side.newspapers.all()) for side in sides]
+    members = [
+        None if isinstance(side, Newspaper) else sorted(map(str, own)) for side, own in zip(sides, papers, strict=True)
+    ]
     return Rule(
-        newspapers[0].pk,
-        newspapers[1].pk if len(newspapers) > 1 else None,
-        tuple(newspaper.name for newspaper in newspapers),
+        [frozenset(paper.pk for paper in own) for own in papers],
+        list(map(str, sides)),
+        members,
         row.settings,
         row.left_out,
         row.retired,

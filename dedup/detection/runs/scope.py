@@ -326,9 +326,10 @@ def _own_bounds(pass_name: str, config: PassConfig, rules: Rules) -> Iterator[tu
     """Yield the bounds of every two newspapers that a rule is about, by their ids, the smaller one first."""
     newspapers = list(Newspaper.objects.values_list("pk", flat=True)) if rules else []
     pairs = {
-        (min(rule.newspaper_id, other), max(rule.newspaper_id, other))
+        (min(one, other), max(one, other))
         for rule in rules
-        for other in ([rule.other_id] if rule.other_id else newspapers)
+        for one in rule.sides[0]
+        for other in (*rule.sides, newspapers)[1]
     }
     for first, second in sorted(pairs):
         yield first, second, bounds_of(pass_name, config, rules, first, second)

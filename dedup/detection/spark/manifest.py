@@ -97,7 +97,7 @@ class Manifest(_Stored):
     profile: str
     config: dict[str, dict[str, Any]]  # every setting of every pass, the passes of a run marked as enabled
     passes: list[str] | None  # those that --passes asked for; None: the profile's own
-    rules: list[dict[str, Any]]  # newspaper, other (or null), names, settings, left_out, retired; see bounds.py
+    rules: list[dict[str, Any]]  # the fields of Rule, see bounds.py
     newspaper_ids: list[int] | None  # the newspapers of the scope; None: all
     same_as: str  # SameAs
     model: str  # for load_model
@@ -123,11 +123,7 @@ class Manifest(_Stored):
 
     def bounds(self) -> Rules:
         """Return the rules of the profile."""
-        rest = ("settings", "left_out", "retired")
-        return tuple(
-            Rule(rule["newspaper"], rule["other"], tuple(rule["names"]), **{name: rule[name] for name in rest})
-            for rule in self.rules
-        )
+        return tuple(Rule(**rule | {"sides": [frozenset(side) for side in rule["sides"]]}) for rule in self.rules)
 
     def configs(self) -> Configs:
         """Return the settings of every pass, in the order of a run. Raises BundleError."""

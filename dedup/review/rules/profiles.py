@@ -19,7 +19,7 @@ from dedup.detection.runs.requests import schedule_nightly
 from dedup.models import Profile, ProfileRule
 from dedup.models.base import read_rows
 
-_COPIED = ("newspaper_id", "other_id", "settings", "left_out", "retired")
+_COPIED = (*ProfileRule.SIDES, "settings", "left_out", "retired")
 
 
 def save_profile(

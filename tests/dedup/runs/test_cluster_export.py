@@ -15,13 +15,14 @@ from django.db import connection
 from articles.models import Article, ArticleURL, Newspaper
 from dedup.detection.kernels.tokens import trigram_sets
 from dedup.detection.passes.trigram import TrigramPass
+from dedup.detection.runs.profiles import rules_of
 from dedup.detection.spark.manifest import Manifest
 from dedup.detection.spark.schema import ARTICLES, KEYS, Bundle, alphabet_of, of_pass
 from dedup.detection.verdicts.model import default_model, dump_model
 from dedup.models import FittedModel, Profile, ProfileRule
 from tests.conftest import StoreArticle
 from tests.dedup.runs.running import command
-from tests.factories import make_series, make_user
+from tests.factories import make_collection, make_series, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -55,11 +56,9 @@ def test_an_export_has_everything_that_is_compared(store: StoreArticle, tmp_path
     series.save()
     model = dump_model(default_model())
     FittedModel.objects.create(content=model, decisions=1, in_use=True)
-    ProfileRule.objects.create(
-        profile=Profile.objects.get(is_default=True),
-        newspaper=first.newspaper,
-        settings={"trigram": {"threshold": 0.8}},
-    )
+    profile, coast = Profile.objects.get(is_default=True), make_collection("owner", "Coast", first.newspaper)
+    ProfileRule.objects.create(profile=profile, newspaper=first.newspaper, settings={"trigram": {"threshold": 0.8}})
+    ProfileRule.objects.create(profile=profile, newspaper=first.newspaper, collection=coast, left_out=True)
 
     manifest = export(
         tmp_path / "out", "--until", "2026-03-31", "--passes", "trigram,url", "--threshold", "trigram=0.7"
@@ -70,12 +69,8 @@ def test_an_export_has_everything_that_is_compared(store: StoreArticle, tmp_path
     assert [name for name, config in manifest.configs().items() if config.enabled] == ["url", "trigram"]
     assert manifest.config["trigram"]["threshold"] == 0.7
     assert manifest.model == model
-    [rule] = manifest.rules
-    assert (rule["newspaper"], rule["other"], rule["settings"]) == (
-        first.newspaper_id,
-        None,
-        {"trigram": {"threshold": 0.8}},
-    )
+    assert [rule["sides"] for rule in manifest.rules] == [[[first.newspaper_id]], [[first.newspaper_id]] * 2]
+    assert manifest.bounds() == rules_of(profile)
     bundle = Bundle(tmp_path / "out")
     rows = rows_of(bundle.articles)
     assert [row["id"] for row in rows] == [first.pk, second.pk, later.pk]

@@ -7,6 +7,7 @@ import pytest
 
 from articles.models import Article, Newspaper
 from articles.storage.ingest import store_articles
+from dedup.detection.bounds import Rule, bounds_of
 from dedup.detection.passes import PASSES
 from dedup.detection.runs.blocks import dry_run
 from dedup.detection.runs.phases import NO_PROGRESS
@@ -19,10 +20,11 @@ from dedup.detection.runs.profiles import (
     override,
     rules_of,
 )
-from dedup.detection.runs.scope import Scope
+from dedup.detection.runs.scope import Scope, judged_by
 from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile, ProfileRule
 from tests.dedup.runs.running import find_duplicates, forget_runs, live_rows
 from tests.dedup.runs.test_incremental import OPENINGS, invented
+from tests.factories import make_collection
 
 pytestmark = pytest.mark.django_db
 
@@ -184,12 +186,75 @@ def test_rules_give_the_pairs_of_separate_runs_combined(seed: int) -> None:
     assert hidden.count() > 0
 
 
+def test_only_the_most_particular_rules_of_a_pair_count() -> None:
+    # By their lowest scores; a side of one id is a newspaper.
+    sides = {
+        0.5: [{1, 2, 3}],
+        0.55: [{1, 2, 3}, {2, 3, 4}],
+        0.65: [{1}],
+        0.7: [{1}, {2, 3}],
+        0.75: [{1}, {2}],
+        0.8: [{2}],
+    }
+    rules = [
+        Rule(
+            [*map(frozenset, own)],
+            [],
+            [None if len(side) == 1 else [] for side in own],
+            {"trigram": {"threshold": least}},
+        )
+        for least, own in sides.items()
+    ]
+    holding = {(1, 2): 0.75, (1, 3): 0.7, (1, 1): 0.65, (1, 4): 0.65, (2, 2): 0.8, (2, 3): 0.8, (3, 4): 0.55,
+               (3, 3): 0.55, (3, 5): 0.5, (4, 5): 0.6}  # fmt: skip
+    found = {ids: bounds_of("trigram", configs_of({})["trigram"], rules, *ids).lowest_score for ids in holding}
+    assert found == holding
+
+
+def test_a_rule_for_a_collection_gives_the_pairs_of_rules_for_each_newspaper() -> None:
+    articles = invented(13, 40)
+    store_articles([dataclasses.replace(one, newspaper=TIMES) if n % 3 == 0 else one for n, one in enumerate(articles)])
+    first, second, third = Newspaper.objects.order_by("pk")
+    coast, inland = make_collection("owner", "Coast", first, second), make_collection("country", "Inland", third)
+    profile, configs = default_profile(), choose_passes(configs_of({}), ["trigram", "title"])
+
+    def found(*rules: dict[str, object]) -> tuple[dict[tuple[int, int], dict[str, float]], dict[str, object]]:
+        profile.rules.all().delete()
+        for rule in rules:
+            settings = {"trigram": {"threshold": 0.45}, "title": {"days_apart": 0}}
+            ProfileRule.objects.create(profile=profile, settings=settings, **rule)
+        scope = Scope(rules=rules_of(profile))
+        return dry(configs, scope), judged_by("trigram", configs["trigram"], scope)
+
+    inside = [{"newspaper": a, "other": b} for a, b in ((first, first), (first, second), (second, second))]
+    across = [{"newspaper": paper, "other": third} for paper in (first, second)]
+    results = [found()]
+    for single, of_collection in (
+        ([{"newspaper": first}, {"newspaper": second}], {"collection": coast}),
+        (inside, {"collection": coast, "other_collection": coast}),
+        (across, {"newspaper": third, "collection": coast}),
+        (across, {"collection": coast, "other_collection": inland}),
+    ):
+        results.append(found(*single))
+        assert found(of_collection) == results[-1]
+    assert len({str(sorted(pairs)) for pairs, _ in results}) == 4  # the last two are the same
+    # A newspaper that joins makes it another rule: all is compared again.
+    find_duplicates("--passes=trigram")
+    assert find_duplicates("--passes=trigram", "--new")["scope"]["newer_than"]
+    coast.newspapers.add(third)
+    scope = find_duplicates("--passes=trigram", "--new")["scope"]
+    assert (scope["newer_than"], scope["rules"][0]["members"]) == ({}, [sorted([POST, COURIER, TIMES]), [third.name]])
+
+
 def test_rules_follow_a_merged_newspaper_and_name_what_they_cannot_set(store) -> None:
     old, new = store(newspaper="Harbour Post").newspaper, store(newspaper="Inland Courier").newspaper
     profile = default_profile()
     rule = ProfileRule.objects.create(profile=profile, newspaper=old, settings={"trigram": {"threshold": 0.8}})
     Newspaper.objects.filter(pk=old.pk).update(merged_into=new)
-    assert [(rule.newspaper_id, rule.names) for rule in rules_of(profile)] == [(new.pk, ("Inland Courier",))]
+    coast = make_collection("owner", "Coast", old)
+    ProfileRule.objects.create(profile=profile, collection=coast, left_out=True)
+    said = [(rule.sides, rule.names, rule.members) for rule in rules_of(profile)]
+    assert said == [([{new.pk}], ["Inland Courier"], [None]), ([set()], ["Coast (owner)"], [[]])]
     for settings, message in (
         ({"trigram": {"prefix": 500}}, "trigram: a rule cannot set prefix; it sets the lowest score and the most days"),
         ({"trigram": {"threshold": 0.1}}, "trigram: threshold is 0.1; it must be from 0.3 to 1 (similarity, 0..1)"),

@@ -16,7 +16,7 @@ from dedup.models import Evidence, Pair, Profile, ProfileRule
 from dedup.review.rules import profiles as review_profiles
 from dedup.review.rules.profiles import effects, save_profile
 from tests.conftest import StoreArticle
-from tests.factories import make_pair
+from tests.factories import make_collection, make_pair
 from tests.pages import opened
 
 pytestmark = pytest.mark.django_db
@@ -156,7 +156,7 @@ def test_rules_are_made_changed_and_deleted(admin_client: Client, store: StoreAr
     merged = Newspaper.objects.create(name="Old Post", merged_into=post)
     new = reverse("profile_rule_new", args=[profile.pk])
     page = admin_client.get(new)
-    assert merged not in page.context["form"].fields["newspaper"].queryset
+    assert (merged.pk, "Old Post") not in list(page.context["form"].fields["newspaper"].choices)
     assert 'placeholder="0.6"' in page.content.decode()
     posted = {"newspaper": courier.pk, "other": post.pk, "trigram__threshold": "0.4", "trigram__day_window": "7"}
     assert admin_client.post(new, posted).status_code == 302
@@ -178,6 +178,26 @@ def test_rules_are_made_changed_and_deleted(admin_client: Client, store: StoreAr
     assert (rule.other, rule.settings, rule.left_out) == (None, {}, True)
     assert admin_client.post(reverse("profile_rule_delete", args=[profile.pk, rule.pk])).status_code == 302
     assert not ProfileRule.objects.exists()
+
+
+def test_a_rule_is_for_a_collection_and_goes_with_it(admin_client: Client, store: StoreArticle) -> None:
+    profile, post = default_profile(), store(newspaper="Harbour Post").newspaper
+    coast, new = make_collection("owner", "Coast Media", post), reverse("profile_rule_new", args=[profile.pk])
+    assert "would change nothing" in text_of(admin_client.post(new, {"newspaper": -coast.pk}))
+    for other in ("", post.pk, -coast.pk):
+        admin_client.post(new, {"newspaper": -coast.pk, "other": other, "trigram__threshold": "0.8"})
+    sides = list(profile.rules.values_list(*ProfileRule.SIDES))
+    assert sides == [(None, None, coast.pk, None), (post.pk, None, coast.pk, None), (None, None, coast.pk, coast.pk)]
+    words = text_of(admin_client.get(reverse("profile", args=[profile.pk])))
+    assert "Harbour Post and Coast Media (owner) (1 newspaper) : Similar text: score from 0.8." in words
+    again = admin_client.post(new, {"newspaper": post.pk, "other": -coast.pk})
+    assert again.context["form"].errors.keys() == {"newspaper"}
+    page = admin_client.get(reverse("profile_rule", args=[profile.pk, profile.rules.all()[1].pk]))
+    assert f'value="-{coast.pk}" selected' in page.content.decode()
+    # One without numbers says that a newspaper follows the profile, not the rule of its collection.
+    admin_client.post(new, {"newspaper": post.pk})
+    admin_client.post(reverse("collection_delete", args=[coast.pk]))
+    assert list(profile.rules.values_list("newspaper", "settings")) == [(post.pk, {})]
 
 
 def test_the_default_profile_is_not_deleted_and_others_are(admin_client: Client) -> None:

@@ -1,5 +1,6 @@
 """Writes an export: the articles, URLs, rules and settings that a run on a cluster reads."""
 
+import dataclasses
 import datetime
 import hashlib
 import json
@@ -208,10 +209,7 @@ def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -
         **{name: stored[name] for name in ("since", "until", "boilerplate", "passes")},
         profile=asked.profile.name,
         config=snapshot(asked.configs),
-        rules=[
-            {"newspaper": rule.newspaper_id, "other": rule.other_id, **rule.stored(), "names": list(rule.names)}
-            for rule in scope.rules
-        ],
+        rules=[dataclasses.asdict(rule) | {"sides": [sorted(side) for side in rule.sides]} for rule in scope.rules],
         newspaper_ids=scope.bounds()["newspaper_ids"],
         same_as=same_as(),
         model=dump_model(model_in_use()),
