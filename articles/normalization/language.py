@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from babel import Locale
 from numpy.typing import NDArray
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
@@ -32,6 +33,11 @@ LANGUAGES = frozenset({
 _MANY = 50
 # Codes that a page or the model may give for languages that letters do not distinguish.
 _SAME = {"nb": "no", "nn": "no", "fil": "tl", "iw": "he", "in": "id", "cmn": "zh"}
+
+
+def language_name(code: str) -> str:
+    """Return the English name of a language by its ISO 639 code; an unknown code is returned as it is."""
+    return Locale("en").languages.get(code, code)
 
 
 def detect_language(text: str, declared: str = "") -> str:

@@ -30,4 +30,4 @@ from dedup.models.pairs import (
 from dedup.models.readings import SampledPair, SampleLabel, SecondReading, ValidationSample
 from dedup.models.reports import CorpusExport, CorpusPart, FittedModel, Lesson, StoredReport
 from dedup.models.runs import Boilerplate, DetectionRun, Keep, Profile, ProfileRule, RunBlock, RunPhase, Worker
-from dedup.models.users import Delivery, PageFetch, SavedView, Token, TokenUse, Webhook
+from dedup.models.users import Delivery, PageFetch, Route, SavedView, Token, TokenUse, Webhook

@@ -1,4 +1,4 @@
-"""What belongs to a user: tokens and webhooks for programs, saved views, and the pages that were fetched."""
+"""What belongs to a user: tokens and webhooks for programs, saved views, a route, and pages that were fetched."""
 
 import uuid
 
@@ -7,7 +7,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.text import get_text_list
 
+from articles.models import Collection, Newspaper
+from articles.normalization.language import language_name
 from dedup.models.base import Row
 
 
@@ -140,6 +143,29 @@ class SavedView(Row):
     class Meta:
         ordering = ["page", "name"]
         constraints = [models.UniqueConstraint(fields=["user", "page", "name"], name="one_view_a_name")]
+
+
+class Route(Row):
+    """About what a user is asked; who has no route is asked everything. See review/questions/routes.py."""
+
+    written = "{0.words}"
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE)
+    # A newspaper that was merged keeps its number here, so that undoing the merge restores the route.
+    units = ArrayField(models.BigIntegerField(), help_text="Newspapers and, below zero, collections. Empty: all.")
+    languages = ArrayField(models.CharField(max_length=20), help_text="ISO 639 codes of articles. Empty: all.")
+
+    @property
+    def named(self) -> dict[int, str]:
+        """The names of its units by their ids, as they are now; without those that are gone."""
+        names = {row.current.pk: row.current.name for row in Newspaper.objects.filter(pk__in=self.units)}
+        return names | {-row.pk: str(row) for row in Collection.objects.filter(pk__in=[-unit for unit in self.units])}
+
+    @property
+    def words(self) -> str:
+        """What the user is asked about: "Coast Post and Harbour Post in Dutch"."""
+        papers = get_text_list(sorted(self.named.values()), "and") or "newspapers that are gone"
+        spoken = get_text_list([language_name(code) for code in self.languages], "or")
+        return " in ".join(filter(None, [papers if self.units else "articles" if spoken else "everything", spoken]))
 
 
 class PageFetch(Row):

@@ -27,6 +27,7 @@ from dedup.detection.verdicts.reasons import Share, Standing, percentage, shares
 from dedup.models import Cluster, Decision, Evidence, Pair, SavedView, Series, Verdict
 from dedup.review.answers.history import LastAnswer, last_answers, progress_of
 from dedup.review.queries.cluster_ties import Row
+from dedup.review.questions.routes import route_of
 from dedup.review.questions.tabs import tab_named
 from dedup.review.saved_views import view_query
 from dedup.rows.clusters import CLUSTER
@@ -34,6 +35,7 @@ from dedup.rows.columns import Place
 from dedup.rows.pairs import PAIR
 
 register = template.Library()
+register.filter("route", route_of)
 
 
 @register.filter

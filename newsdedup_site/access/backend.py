@@ -5,7 +5,7 @@ from typing import Any, LiteralString
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import AnonymousUser, User
 
-# Their own permissions and those of their groups, each as Django writes it: "dedup.add_decision"; and their keys.
+# Their own permissions and those of their groups, each as Django writes it: "dedup.add_decision"; keys and route.
 _USER_SQL: LiteralString = """
 SELECT member.*, ARRAY(
     SELECT kind.app_label || '.' || permission.codename
@@ -21,7 +21,9 @@ SELECT member.*, ARRAY(
     )
 ) AS permissions, (
     SELECT to_jsonb(chosen) FROM newsdedup_site_keymap AS chosen WHERE chosen.user_id = member.id
-) AS chosen_keys
+) AS chosen_keys, (
+    SELECT to_jsonb(route) FROM dedup_route AS route WHERE route.user_id = member.id
+) AS route_read
 FROM auth_user AS member WHERE member.id = %s
 """
 _READ = "permissions"

@@ -5,6 +5,7 @@ import smtplib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.models import ADDITION, CHANGE
@@ -23,6 +24,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from articles.storage.audit_log import log_action
+from dedup.review.questions.routes import set_route
 from newsdedup_site.access.addresses import ROLES, admins
 from newsdedup_site.logins import Locked, forget
 
@@ -44,7 +46,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-def invite(name: str, email: str, role: str, *, by: User) -> User:
+def invite(name: str, email: str, role: str, *, by: User, **route: Any) -> User:
     """Make a user who can log in once they have set a password. Raises PersonError if the name is taken."""
     with transaction.atomic():
         person, made = User.objects.get_or_create(
@@ -54,12 +56,13 @@ def invite(name: str, email: str, role: str, *, by: User) -> User:
             raise PersonError(f"“{person.get_username()}” is taken. Choose another name.")
         person.set_unusable_password()
         set_role(person, role)
-        log_action(person, ADDITION, f"was invited as {role}.", user=by)
+        acts = filter(None, [f"was invited as {role}", set_route(person, **route)])
+        log_action(person, ADDITION, f"{'; '.join(acts)}.", user=by)
     return person
 
 
-def change(person_id: int, *, email: str, role: str, by: User) -> list[str]:
-    """Give a person another role or e-mail address, and return what changed. Raises PersonError."""
+def change(person_id: int, *, email: str, role: str, by: User, **route: Any) -> list[str]:
+    """Give a person another role, e-mail address or route (see set_route); return what changed. Raises PersonError."""
     with _held(person_id) as person:
         changes = []
         before = role_of(person)
@@ -73,6 +76,8 @@ def change(person_id: int, *, email: str, role: str, by: User) -> list[str]:
             person.email = email
             person.save(update_fields=["email"])
             changes.append(f"has the e-mail address {email} now" if email else "has no e-mail address now")
+        if routed := set_route(person, **route):
+            changes.append(routed)
         if changes:
             log_action(person, CHANGE, f"{'; '.join(changes)}.", user=by)
     return changes
@@ -167,7 +172,8 @@ SHOWN_CHANGES = 20
 
 def people() -> QuerySet[User]:
     """Return everybody except superusers, whom only superusers manage, in Django's admin; blocked people come last."""
-    return User.objects.filter(is_superuser=False).prefetch_related("groups").order_by("-is_active", "username")
+    rows = User.objects.filter(is_superuser=False).prefetch_related("groups", "route")
+    return rows.order_by("-is_active", "username")
 
 
 def describe(person: User, locks: Sequence[Locked]) -> dict[str, object]:

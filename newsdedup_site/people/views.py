@@ -15,8 +15,11 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
 from articles.forms import StyledForm, UserRequest
+from articles.normalization.language import LANGUAGES, language_name
 from articles.paging import page_of
 from articles.storage.audit_log import logged_actions
+from dedup.review.questions.routes import left_out
+from dedup.rows.filtering import units
 from dedup.views.requests import faults_of, refusals
 from newsdedup_site.logins import locks
 from newsdedup_site.people import actions
@@ -26,16 +29,19 @@ ROLES = [
     ("editor", "editor: also decides on pairs and clusters"),
     ("admin", "admin: also starts runs, changes settings and manages people"),
 ]
+LANGUAGES_OFFERED = [(code, language_name(code)) for code in sorted(LANGUAGES, key=language_name)]
 
 
 class PersonForm(StyledForm):
-    role = forms.ChoiceField(choices=ROLES)
+    role = forms.ChoiceField(choices=ROLES, initial="editor")
     email = forms.EmailField(
         required=False,
         label="E-mail",
         help_text="Optional. One-time links are also sent there if this installation can send e-mail.",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
+    units = forms.TypedMultipleChoiceField(required=False, coerce=int, choices=units, label="Asked about")
+    languages = forms.MultipleChoiceField(required=False, choices=LANGUAGES_OFFERED, label="In these languages")
 
 
 class UnlockForm(forms.Form):
@@ -57,10 +63,6 @@ class InviteForm(PersonForm):
         """Return the name in the form that the login page compares, if it is valid."""
         return actions.checked_name(self.cleaned_data["name"])
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["role"].initial = "editor"
-
 
 def people(request: HttpRequest) -> HttpResponse:
     """List the people, and the latest changes."""
@@ -68,7 +70,7 @@ def people(request: HttpRequest) -> HttpResponse:
     locked = locks()
     rows = [actions.describe(person, locked) for person in page.rows]
     context = {"page": page, "rows": rows, "changes": logged_actions(User)[: actions.SHOWN_CHANGES], "locks": locked}
-    return render(request, "people/people.html", context)
+    return render(request, "people/people.html", context | {"left_out": left_out()})
 
 
 def people_changes(request: HttpRequest) -> HttpResponse:
@@ -153,10 +155,11 @@ def _find(person_id: int) -> User:
 
 
 def _page(request: UserRequest, found: User, form: PersonForm | None) -> HttpResponse:
-    shown = actions.describe(found, locks())
+    shown, route = actions.describe(found, locks()), getattr(found, "route", None)
+    asked = {"units": list(route.named), "languages": route.languages} if route else {}
     context = {
         "person": shown,
-        "form": form or PersonForm(initial={"role": shown["role"], "email": found.email}),
+        "form": form or PersonForm(initial=asked | {"role": shown["role"], "email": found.email}),
         "is_oneself": found.pk == request.user.pk,
         "history": logged_actions(User, object_id=found.pk)[: actions.SHOWN_CHANGES],
     }

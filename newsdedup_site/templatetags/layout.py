@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from babel import Locale
 from django import template
 from django.forms import BoundField
 from django.template.defaultfilters import pluralize
@@ -12,22 +11,18 @@ from django.utils.timesince import timesince
 from articles.jobs.kinds import KINDS
 from articles.jobs.work import is_at_work, may_cancel
 from articles.models import Job
+from articles.normalization.language import language_name
 from dedup.detection.runs.requests import is_worker_alive
 from dedup.views.requests import query_with
 
 register = template.Library()
+register.filter("language", language_name)
 
 
 @register.filter
 def percent(share: float) -> str:
     """Write a share of 0..1 as a percentage with one decimal."""
     return f"{share * 100:.1f}%"
-
-
-@register.filter
-def language(code: str) -> str:
-    """Return the English name of a language by its ISO 639 code; an unknown code is returned as it is."""
-    return Locale("en").languages.get(code, code)
 
 
 @register.filter

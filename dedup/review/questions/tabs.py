@@ -25,6 +25,7 @@ from dedup.models.base import Asked, read_each
 from dedup.research.lessons import changes_to_answer
 from dedup.review.answers.batches import sample_questions
 from dedup.review.queries.lists import PairSelection, questions_on
+from dedup.review.questions.routes import on_route, route_of
 from dedup.review.readings.second_readings import in_dispute, one_of, waiting_for
 
 Rows = QuerySet[Any]
@@ -57,11 +58,11 @@ class Tab:
     keeps: bool = False
 
     def count(self, user: User, counted: Iterable[tuple[str, int]] | None = None) -> int:
-        """Return how many questions there are, without reading those of which a count is stored.
+        """Return how many questions there are, without reading those of which a count is stored if there is no route.
 
         `counted`: what ask_counts gave, if it was asked.
         """
-        if self.name not in _STORED:
+        if self.name not in _STORED or route_of(user):
             return self.rows(user).count()
         return dict(read_each(ask_counts(user))[0] if counted is None else counted).get(self.name, 0)
 
@@ -83,8 +84,10 @@ class Tab:
 
 
 def _open(user: User, *, ordering: Sequence[str], having: Q) -> QuerySet[OpenQuestion]:
-    """Return the open questions that this user has not put off."""
+    """Return the open questions on the user's route that they have not put off."""
     rows = OpenQuestion.objects.filter(having).order_by(*ordering)
+    if route := route_of(user):
+        rows = rows.filter(on_route(route))
     for kind in KINDS:
         later = Postponement.objects.filter(user=user, **{kind: OuterRef(kind)})
         rows = rows.filter(~Exists(later))
