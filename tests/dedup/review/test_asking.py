@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from articles.models import Article
-from dedup.models import Cluster, Lease, Pair, Postponement
+from dedup.models import Lease, OpenQuestion, Pair, Postponement
 from dedup.research.lessons import answers_missing
 from dedup.review.answers import batches, decisions
 from dedup.review.answers.decisions import seen_as
@@ -111,7 +111,7 @@ def test_the_questions_of_a_tab_come_in_its_order(store: StoreArticle, doubtful:
         put_off(of_pair(second), editor)  # behind the others again
         assert listed("later") == [Question("cluster", small.pk), of_pair(first), of_pair(second)]
     Pair.objects.filter(pk=first.pk).update(best_score=0)
-    Cluster.objects.filter(pk=small.pk).update(state="confirmed")
+    OpenQuestion.objects.filter(cluster=small).delete()
     assert listed("later") == [of_pair(second)]
 
 
@@ -255,7 +255,7 @@ def test_a_card_folds_equal_texts_and_puts_the_kept_article_first(copies: list[A
     decisions.keep_article(cluster.pk, copies[0].pk, user=editor)
     cluster.refresh_from_db()
     card = card_of(cluster)
-    assert card.seen == seen_as([copied.pk for copied in copies])
+    assert card.seen.rpartition("_")[0] == seen_as([copied.pk for copied in copies])
     assert (card.newspapers, card.left_out, card.doubts) == (2, 0, [])
     # The kept one first, then by publication.
     assert [copied.article for copied in card.kept.copies] == [copies[0], copies[3], copies[4]]
