@@ -93,8 +93,8 @@ def test_a_decision_on_a_cluster_that_cannot_be_made(
         assert refused(act, stale) == said
     monkeypatch.setattr(decisions, "MAX_DISSOLVED", 2)
     assert refused(lambda: decisions.reject_cluster(number, seen_as(ids), user=editor)) == (
-        "The cluster has 3 articles; at most 2 can be dissolved. Run a stricter profile to get smaller clusters, or "
-        "make a rule on its dense group, if it has one."
+        "The cluster has 3 articles; at most 2 can be dissolved, or called versions or templates. Run a stricter "
+        "profile to get smaller clusters, or make a rule on its dense group, if it has one."
     )
     assert not Decision.objects.exists()
     monkeypatch.setattr(decisions, "MAX_DISSOLVED", 3)
