@@ -23,9 +23,9 @@ from dedup.models import Cluster
 from newsdedup_site import guides
 from newsdedup_site.guides import GUIDES, Document, html_of
 from newsdedup_site.keys import ACTIONS
+from script._written.packages import PICTURE, _without_implied, draw
 from tests.databases import CHECKOUT, run, run_python
 from tests.factories import make_user
-from tests.packages_picture import PICTURE, _without_implied, draw
 
 FOLDER = CHECKOUT / "docs"
 README = (CHECKOUT / "README.md").read_text()
@@ -181,7 +181,9 @@ def test_a_command_gets_a_server_of_its_own_and_the_server_goes_with_it() -> Non
     assert not Path(unquote(re.search("host=([^&]*)", url)[1])).exists()
 
 
-@pytest.mark.parametrize(("named", "layer"), [("tests/load/test_load.py", "--all"), ("tests/study", "--soak")])
+@pytest.mark.parametrize(
+    ("named", "layer"), [("tests/load/test_load.py", "--all"), ("tests/dedup/test_study.py", "--soak")]
+)
 def test_the_list_of_layers_says_with_which_option_a_test_runs_first(named: str, layer: str) -> None:
     listed = run_python("-m", "pytest", "--layers", "-q", named, **os.environ)
     [below] = re.findall(rf"## {layer}: (\d+) tests\n- {named}", listed.stdout)

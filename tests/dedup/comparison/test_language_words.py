@@ -1,4 +1,4 @@
-from tests.language_words import FILE, written
+from script._written.language_words import FILE, written
 
 
 def test_the_words_are_those_of_cldr() -> None:

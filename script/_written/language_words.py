@@ -10,7 +10,7 @@ from babel.numbers import get_currency_name
 
 from dedup.detection.comparison.lexicon import typography, words_in
 
-FILE = Path(__file__).parents[1] / "dedup/detection/comparison/language_words.json"
+FILE = Path(__file__).parents[2] / "dedup/detection/comparison/language_words.json"
 LANGUAGES = (
     "en fr de es it pt nl sv da nb fi pl cs sk hu ro bg hr sr sl uk ru tr el ar fa he hi bn ta te ml si ur id ms vi "
     "ko sw ca eu gl lt lv et is ga ka hy az kk uz mn ne mr gu kn pa am so zu af"

@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 import grimp
 import networkx
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[2]
 PICTURE = CHECKOUT / "docs" / "architecture" / "packages.svg"
 
 Edge = tuple[str, str]

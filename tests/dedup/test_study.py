@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from tests.study.measuring import CHECKOUT, PAGE, RESULTS, page_of, results_of
+from script._written.study.measuring import CHECKOUT, PAGE, RESULTS, page_of, results_of
 
 ALERTS = CHECKOUT.parent / "shared" / "data" / "snap_news.csv.gz"
 
 
 def test_the_page_has_the_figures_of_the_kept_results() -> None:
-    said = "docs/study.md differs: change tests/study/study.md, and run python -m tests.study --write-docs"
+    said = "docs/study.md differs: run python -m script._written.study --write-docs"
     assert PAGE.read_text(encoding="utf-8") == page_of(json.loads(RESULTS.read_text(encoding="utf-8"))), said
 
 
@@ -21,4 +21,6 @@ def test_the_commands_of_the_page_give_the_kept_results() -> None:
     if not ALERTS.exists():
         pytest.skip(f"{ALERTS.name} is not in {ALERTS.parent}")
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))
-    assert results_of(ALERTS) == kept, "run python -m tests.study --data FILE --write-docs, and read the page again"
+    assert results_of(ALERTS) == kept, (
+        "run python -m script._written.study --data FILE --write-docs, and read the page again"
+    )

@@ -21,7 +21,7 @@ from datasketch import MinHash, MinHashLSH
 
 from articles.normalization.text import normalize_text
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[3]
 SHINGLE, PERMUTATIONS = 5, 256
 REPORTS = ("thresholds", "gaps", "policies", "sources", "network")
 

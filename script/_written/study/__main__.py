@@ -1,16 +1,16 @@
-"""`python -m tests.study`: repeats docs/study.md, and writes its numbers."""
+"""`python -m script._written.study`: repeats docs/study.md, and writes its numbers."""
 
 import argparse
 import json
 from pathlib import Path
 
 from articles.files.whole_files import whole_file
-from tests.study.measuring import PAGE, RESULTS, page_of, results_of
+from script._written.study.measuring import PAGE, RESULTS, page_of, results_of
 
 
 def main() -> None:
     """Measure, and write the results and the page."""
-    parser = argparse.ArgumentParser(prog="python -m tests.study", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m script._written.study", description=__doc__)
     parser.add_argument("--data", type=Path, metavar="FILE", help="the alerts, as CSV with .gz")
     parser.add_argument(
         "--write-docs", action="store_true", help="write docs/study.md, from the last results without --data"
