@@ -32,6 +32,7 @@ OF_ADMINS = """
     profiles profile profile_new profile_delete profile_rule profile_rule_new profile_rule_delete
     run_new run_cancel crawl_new crawl_schedule crawl_take_back learn model_use
     newspaper_add newspaper_try trial newspaper_settings copy_store
+    collection_new collection_put collection_take collection_rename collection_delete
 """
 OF_VIEWERS = """
     check stories_feed_address corpus_new corpus_drop job_cancel view_save view_rename view_delete

@@ -48,6 +48,9 @@ BREAKS: dict[str, tuple[str, set[str]]] = {
     "merged": (("UPDATE articles_article SET newspaper_id = (SELECT id FROM articles_newspaper WHERE merged_into_id IS "
         "NOT NULL) WHERE id = (SELECT max(id) FROM articles_article)"),
         {"indexed", "index-contents", "judged", "pair-facts"}),
+    "collections": (("WITH two AS (INSERT INTO articles_collection (kind, name) VALUES ('owner', 'A'), ('owner', 'B') "
+        "RETURNING id) INSERT INTO articles_collection_newspapers (collection_id, newspaper_id) "
+        "SELECT two.id, min(paper.id) FROM two, articles_newspaper AS paper GROUP BY two.id"), set()),
     "merges": ("UPDATE articles_newspaper SET merged_into_id = NULL", set()),
     "later-versions": (("INSERT INTO articles_articlerevision (article_id, number, kind, seen_at, headline, content, "
         "note, url, content_type, body, extractor_version) SELECT max(id), 2, 'gone', now(), '', '', '', '', '', '', 0 "

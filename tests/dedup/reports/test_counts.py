@@ -116,7 +116,7 @@ def test_network_joins_newspapers_and_its_links_lead_to_what_was_counted(
     assert pairs == {(archive["h1"].pk, archive[name].pk) for name in ("i1", "i2")}
 
     page = editor_client.get("/reports/network/", {"least": "2"}).content.decode()
-    assert '<input type="range" name="least" value="2" min="1" max="1000"' in page
+    assert '<input type="range" name="least" value="2" class="form-range" min="1" max="1000"' in page
     assert page.count(circle.address.replace("&", "&amp;")) == 3  # the circle, its name, and the table
     assert "<title>Harbour Post and Inland Courier: 4 pairs</title>" in page
     drawing = editor_client.get("/reports/network.svg", {"least": "2"}).content.decode()
