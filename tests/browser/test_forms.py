@@ -80,6 +80,7 @@ MOST_STEPS = 3
 # Buttons after which the changed field is neither stored nor shown: why.
 DROPPED = {
     "keys reset=1": "puts all keys back",
+    "newspaper_add plain=1": "of the address, it stores the host",
     "pair_later": "answers nothing, so it has no note",
     "cluster_later": "answers nothing, so it has no note",
 }
