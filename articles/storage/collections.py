@@ -1,4 +1,4 @@
-"""Collections: who belongs to them, and the newspapers that one stands for."""
+"""Collections of newspapers: which newspapers are in them, and how they get there."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -62,6 +62,7 @@ HINTS = {
     "password": PASSWORD,
     "keys agree": "w",
     "trial feed_urls": "https://tried.example/more",
+    "collection q": "Mail",
     "check url": "http://127.0.0.1/kestrel",  # refused at once, without a network
 }
 # Fields that are needed as well though none says so: a rule without the one would change nothing.
@@ -80,6 +81,9 @@ MOST_STEPS = 3
 # Buttons after which the changed field is neither stored nor shown: why.
 DROPPED = {
     "keys reset=1": "puts all keys back",
+    "collection_put": "a tick says what to put in: test_collections.py",
+    "collection_take": "a tick says what to take out: test_collections.py",
+    "profile_rule_new": "the number of a collection is below zero in the form alone: test_profiles.py",
     "newspaper_add plain=1": "of the address, it stores the host",
     "pair_later": "answers nothing, so it has no note",
     "cluster_later": "answers nothing, so it has no note",

@@ -37,7 +37,7 @@ from tests.browser.conftest import read_sample, small_archive
 from tests.commands import called
 from tests.conftest import StoreArticle
 from tests.dedup.api.test_schemathesis import one_connection
-from tests.factories import attach_copy, make_pair, make_run, make_user
+from tests.factories import attach_copy, make_collection, make_pair, make_run, make_user
 from tests.fuzz.world import make_rows
 
 ROW = b'{"date": "2026-03-04", "headline": "A lamp", "url": "https://paper.example/lamp", "content": "A lamp fell."}\n'
@@ -66,6 +66,7 @@ def fill(store: StoreArticle) -> dict[str, str]:
     cancel(request_corpus(asked | {"newspapers": [], "since": None, "until": None}, mara).job, mara)
     keep_upload("lamps.jsonl", [ROW], newspaper="", user=mara)
     attach_copy(small.furnished)
+    make_collection("owner", "Coast Media", Newspaper.objects.get(name="Coast Telegraph"))
     withhold(store().pk, reason="A minor asked.", user=mara)
     begin_articles([store().pk], reason="A court asked.", user=mara)
     carry_out(begin_articles([store().pk], reason="A court asked again.", user=mara))

@@ -230,7 +230,7 @@ def search(text: str) -> Search:
     if is_number(text) and read_number(text) is None:
         return Search([], f"{text[:20]}… has {len(text):,} digits; no article has so high a number.")
     if is_number(text):
-        return Search([], f"There is no article {shown}, and no text has this number.")
+        return Search([], f"There is no article {shown}, and no article mentions this number.")
     if is_address(text):
         return Search([], f"No article is stored under {shown}. Look for words of it instead.")
     return Search([], f"No article has all of these words: {shown}. Try fewer words, or the URL.")

@@ -108,7 +108,7 @@ def find_duplicates(options: list[str]) -> None:
 
 
 def run_on_spark(spark: Any, folder: Path, options: list[str]) -> Result:
-    """Export what is stored, deal it out anew, and run on that."""
+    """Export what is stored, shuffle it into small files, and run on those."""
     called("export_detection", folder, *options)
     bundle = Bundle(folder)
     deal_out(bundle.articles)
